@@ -43,6 +43,13 @@ package struct GenerateCommand: ToolCommand {
     var dates: Dates?
 
     @Option(
+        help: """
+            The property that has the name of a foreign key's column without _id, such as author: column for the column, \
+            beside authorObject; id for the relationship, beside authorID. Kept in \(NameLock.fileName).
+            """)
+    var foreignKeys: ForeignKeys?
+
+    @Option(
         name: .customLong("entity"),
         help: ArgumentHelp(
             "Only entities like this, such as person or sales.*; may be repeated.", valueName: "pattern"))
@@ -50,7 +57,7 @@ package struct GenerateCommand: ToolCommand {
 
     @Flag(
         help: """
-            Give relationships the names of their annotations, also where \(NameLock.fileName) has others. The names of all else \
+            Give relationships and columns the names of their annotations, also where \(NameLock.fileName) has others. The names of all else \
             stay.
             """)
     var annotatedNames = false
@@ -64,6 +71,10 @@ package struct GenerateCommand: ToolCommand {
 
     enum Dates: String, ExpressibleByArgument, CaseIterable {
         case postgres, foundation
+    }
+
+    enum ForeignKeys: String, ExpressibleByArgument, CaseIterable {
+        case column, id
     }
 
     package init() {}
@@ -80,9 +91,16 @@ package struct GenerateCommand: ToolCommand {
             entities: try selection(of: schema),
             access: ModelGenerator.Access(rawValue: access.rawValue) ?? .public,
             dates: dates.flatMap { ModelGenerator.Dates(rawValue: $0.rawValue) },
+            foreignKeys: foreignKeys.flatMap { ModelGenerator.ForeignKeyNames(rawValue: $0.rawValue) },
             lock: try folder.lock(),
             takesAnnotations: annotatedNames
         )
+        guard generator.problems.isEmpty else {
+            throw CommandFailure(
+                .badInput,
+                "The names cannot be used: \(generator.problems.joined(separator: "; ")). Change \(NameLock.fileName), or the "
+                    + "annotations that name them.")
+        }
         let changes = try folder.changes(for: generator.files, mayRemove: schemas.isEmpty && patterns.isEmpty)
         if check {
             for change in changes { terminal.printLines(change.difference) }
@@ -96,6 +114,9 @@ package struct GenerateCommand: ToolCommand {
         }
         try folder.write(changes)
         for change in changes { terminal.print("\(change.verb) \(change.name)") }
+        for name in generator.orphans where folder.hasFile(named: "\(name).swift") {
+            terminal.print("\(name).swift is yours, and its table is gone: delete it if you do not need it.")
+        }
         let count = generator.files.count
         terminal.print(
             changes.isEmpty ? "All \(count) files are up to date." : "\(changes.count) of \(count) files changed.")

@@ -26,6 +26,9 @@ struct ModelFolder {
 
     let path: String
 
+    /// Whether the folder has a file.
+    func hasFile(named name: String) -> Bool { FileManager.default.fileExists(atPath: url(name).path) }
+
     private func url(_ name: String) -> URL { URL(filePath: path).appending(path: name) }
 
     /// The earlier names.

@@ -7,15 +7,23 @@ extension ModelGenerator {
         let property: String
         let type: String
         let isRequired: Bool
+        /// For a to-one relationship, the properties of the foreign key's columns in the order of the other table's key.
+        var columns: [String]?
 
-        var text: String { isRequired ? "\(property): \(type)" : "\(property): \(type)? = nil" }
+        var text: String {
+            guard columns != nil else { return isRequired ? "\(property): \(type)" : "\(property): \(type)? = nil" }
+            return isRequired
+                ? "\(property): some ToOneValue<\(type)>"
+                : "\(property): some OptionalToOneValue<\(type)> = \(type)?.none"
+        }
     }
 
     /// `Book.new(title:…)`: the values of a new row.
     ///
     /// The compiler demands the values that the database does not fill.
     ///
-    /// Required foreign keys are given as columns or as objects: one function for each.
+    /// A foreign key is given by its relationship, as an object or as its key. Where it leads to other columns than the
+    /// key of a class it is given as columns or, in a second function, as an object.
     func newValues(of entity: Entity) -> String {
         guard !entity.isReadOnly else { return "" }
         let columns = entity.attributes.filter { !$0.isHidden && isWritable($0, in: entity) }
@@ -24,16 +32,28 @@ extension ModelGenerator {
                 && columns.contains { relationship.columns.contains($0.name) }
         }
         let required = isFilled(entity) ? [] : ends.filter { !$0.mayLeadNowhere(from: entity) }
-        let others = ends.filter { end in !required.contains { $0 === end } }.map {
-            parameter($0, in: entity, isRequired: false)
+        let isGivenByKey = { (end: Relationship) in self.keyColumns(of: end, among: columns) != nil }
+        let byKey = required.filter(isGivenByKey)
+        let byColumns = required.filter { !isGivenByKey($0) }
+        var covered = Set(texts: byKey.flatMap(\.columns))
+        let others = ends.filter { end in !required.contains { $0 === end } }
+        var optional: [Parameter] = []
+        for end in others {
+            let own = columns.filter { end.columns.contains($0.name) && !covered.contains(ServerText($0.name)) }
+            // A column that must be given is given by itself.
+            let isAlone = isGivenByKey(end) && !own.isEmpty && own.allSatisfy { !parameter($0, in: entity).isRequired }
+            if isAlone { covered.formUnion(Set(texts: end.columns)) }
+            optional.append(parameter(end, in: entity, isRequired: false, keys: isAlone ? columns : nil))
         }
-        let byColumns = columns.map { parameter($0, in: entity) } + others
-        var functions = [function(byColumns, of: entity)]
-        let covered = Set(texts: required.flatMap(\.columns))
-        if !covered.isEmpty {
-            let rest = columns.filter { !covered.contains($0.name) }.map { parameter($0, in: entity) }
-            functions.append(
-                function(rest + required.map { parameter($0, in: entity, isRequired: true) } + others, of: entity))
+        let given = byKey.map { parameter($0, in: entity, isRequired: true, keys: columns) }
+        func rest(without names: Set<ServerText>) -> [Parameter] {
+            columns.filter { !names.contains(ServerText($0.name)) }.map { parameter($0, in: entity) }
+        }
+        var functions = [function(rest(without: covered) + given + optional, of: entity)]
+        if !byColumns.isEmpty {
+            let objects = byColumns.map { parameter($0, in: entity, isRequired: true, keys: nil) }
+            let columns = rest(without: covered.union(Set(texts: byColumns.flatMap(\.columns))))
+            functions.append(function(columns + given + objects + optional, of: entity))
         }
         return """
 
@@ -42,6 +62,18 @@ extension ModelGenerator {
             }
 
             """
+    }
+
+    /// The columns of a foreign key in the order of the other table's key; nil where it does not lead to the key of a class.
+    private func keyColumns(of relationship: Relationship, among columns: [Attribute]) -> [Attribute]? {
+        guard let destination = schema[relationship.destination], (1...3).contains(destination.primaryKey.count),
+            Set(texts: destination.primaryKey) == Set(texts: relationship.destinationColumns), isKeyed(destination)
+        else { return nil }
+        let own = destination.primaryKey.compactMap { name -> Attribute? in
+            guard let place = relationship.destinationColumns.firstIndex(of: name) else { return nil }
+            return columns.first { $0.name == relationship.columns[place] }
+        }
+        return own.count == destination.primaryKey.count ? own : nil
     }
 
     private func function(_ parameters: [Parameter], of entity: Entity) -> String {
@@ -56,7 +88,12 @@ extension ModelGenerator {
             ? line
             : head + "\n" + parameters.map { "        \($0.text)" }.joined(separator: ",\n") + "\n    " + tail
         let settings = parameters.map { parameter in
-            "        \(local).setProperty(\(Self.number(of: parameter.property)), \(parameter.property))"
+            let number = Self.number(of: parameter.property)
+            guard let columns = parameter.columns else {
+                return "        \(local).setProperty(\(number), \(parameter.property))"
+            }
+            let list = columns.map(Self.number).joined(separator: ", ")
+            return "        \(local).setToOne(\(number), columns: [\(list)], \(parameter.property))"
         }
         return """
                 /// The values of a new row; the database fills what is nil.
@@ -76,10 +113,15 @@ extension ModelGenerator {
             isRequired: isRequired)
     }
 
-    private func parameter(_ relationship: Relationship, in entity: Entity, isRequired: Bool) -> Parameter {
-        Parameter(
+    /// - Parameter columns: the columns among which those of the foreign key are, where it is given by its key, too.
+    private func parameter(
+        _ relationship: Relationship, in entity: Entity, isRequired: Bool, keys columns: [Attribute]?
+    ) -> Parameter {
+        let keys = columns.flatMap { keyColumns(of: relationship, among: $0) }
+        return Parameter(
             property: names.property(of: relationship, in: entity),
-            type: names.className(of: relationship.destination), isRequired: isRequired)
+            type: names.className(of: relationship.destination), isRequired: isRequired,
+            columns: keys?.map { names.property(of: $0, in: entity) })
     }
 
     /// Whether a trigger may fill columns of new rows, or a view's table.

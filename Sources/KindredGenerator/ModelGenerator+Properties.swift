@@ -38,6 +38,7 @@ extension ModelGenerator {
             given.append(property)
             properties.append(self.property(relationship, named: property, in: entity))
         }
+        let key = keyTypes(of: entity)
         let misfits = dateMisfits(attributes, in: entity)
         let needsFoundation = types.needsFoundation(attributes) || !misfits.isEmpty
         let foundation = needsFoundation ? "\(modifier)import Foundation\n" : ""
@@ -45,16 +46,19 @@ extension ModelGenerator {
         let isReached =
             schema.searchPath.contains(entity.name.schema) && schema.following(entity.name) == entity.name
         let qualification = isReached ? "" : "\n        isQualified: true,"
+        let chosenKey = names.chosenKey(of: entity).map { key in
+            "\n        key: [\(key.map(SwiftText.literal).joined(separator: ", "))],"
+        }
         return """
             \(Self.header)
 
             \(foundation)\(modifier)import Kindred
 
-            extension \(name): TypedObject {
-                /// The entity \(SwiftText.code(entity.name.description)), and what stands behind each property.
+            extension \(name): \(key.isEmpty ? "TypedObject" : "KeyedObject") {
+            \(key)    /// The entity \(SwiftText.code(entity.name.description)), and what stands behind each property.
                 \(modifier)static let mapping = EntityMapping(
                     schema: \(SwiftText.literal(entity.name.schema)),
-                    name: \(SwiftText.literal(entity.name.name)),\(qualification)
+                    name: \(SwiftText.literal(entity.name.name)),\(qualification)\(chosenKey ?? "")
                     [
             \(mappings.map { "            \($0)," }.joined(separator: "\n"))
                     ]
@@ -65,6 +69,26 @@ extension ModelGenerator {
             \(numbers(given))\(properties.joined(separator: "\n\n"))
             }
             \(newValues(of: entity))\(misfits)
+            """
+    }
+
+    /// Whether classes know the columns of an entity's key.
+    func isKeyed(_ entity: Entity) -> Bool {
+        !entity.primaryKey.isEmpty
+            && entity.primaryKey.allSatisfy { entity.attribute(named: $0)?.isHidden == false }
+    }
+
+    /// The types of an entity's key and of its objects, by which foreign keys are given.
+    private func keyTypes(of entity: Entity) -> String {
+        guard isKeyed(entity) else { return "" }
+        let key = entity.primaryKey.compactMap { entity.attribute(named: $0) }
+        let names = key.map { types.type(of: $0).name }
+        return """
+                /// The class of the objects.
+                \(modifier)typealias Target = \(self.names.className(of: entity))
+                /// The type of the key.
+                \(modifier)typealias PrimaryKey = \(names.count == 1 ? names[0] : "(\(names.joined(separator: ", ")))")
+
             """
     }
 
@@ -122,7 +146,7 @@ extension ModelGenerator {
     private func property(_ attribute: Attribute, named property: String, in entity: Entity) -> String {
         let type = types.type(of: attribute)
         let number = Self.number(of: property)
-        let read = type.isArray ? "readArray" : "readProperty"
+        let read = !type.isArray ? "readProperty" : attribute.hasRequiredElements ? "readElements" : "readArray"
         let value = "\(type.name)\(attribute.isNotNull ? "" : "?")"
         if attribute.isLazy {
             return """
@@ -137,7 +161,7 @@ extension ModelGenerator {
         // memory.
         let neutral = attribute.isNotNull ? "; \(type.neutral) while a new object has no value" : ""
         // A row with such a value cannot be read.
-        let loss = ["Date", "[Date?]"].contains(type.name) ? ", without infinities" : ""
+        let loss = ["Date", "[Date?]", "[Date]"].contains(type.name) ? ", without infinities" : ""
         let comment = "    /// The column \(SwiftText.code(attribute.name))\(loss)\(neutral)."
         guard isWritable(attribute, in: entity) else {
             return """

@@ -23,6 +23,14 @@ public struct ModelGenerator {
         case foundation
     }
 
+    /// Which property has the name of a foreign key's column, where the relationship would have the same, as `author` without `_id`.
+    public enum ForeignKeyNames: String, Sendable, Hashable, CaseIterable, Codable {
+        /// The column, `author`; the relationship is `authorObject`.
+        case column
+        /// The relationship, `author`; the column is `authorID`.
+        case id
+    }
+
     let schema: DatabaseSchema
     let entities: [Entity]
     let access: Access
@@ -36,6 +44,8 @@ public struct ModelGenerator {
     ///   - entities: The entities that get a class; all of the model by default.
     ///   - access: The declarations' access level.
     ///   - dates: The types of moments; nil for the lock's types, or PostgreSQL's own if the lock names none.
+    ///   - foreignKeys: Which property has the name of a foreign key's column; nil for the lock's choice, or the column if the lock
+    ///     has none. Another choice than the lock's gives foreign keys and their relationships new names.
     ///   - lock: The earlier names, which are kept.
     ///   - takesAnnotations: Whether relationships get the names of annotations that are newer than the lock.
     public init(
@@ -43,6 +53,7 @@ public struct ModelGenerator {
         entities: [Entity]? = nil,
         access: Access = .public,
         dates: Dates? = nil,
+        foreignKeys: ForeignKeyNames? = nil,
         lock: NameLock = NameLock(),
         takesAnnotations: Bool = false
     ) {
@@ -51,13 +62,35 @@ public struct ModelGenerator {
         self.access = access
         var lock = lock
         if let dates { lock.dates = dates == .postgres ? nil : dates }
+        let renamesForeignKeys = foreignKeys.map { $0 != lock.foreignKeys ?? .column } ?? false
+        if let foreignKeys { lock.foreignKeys = foreignKeys == .column ? nil : foreignKeys }
         names = ModelNames(
-            schema: schema, entities: self.entities, lock: lock, takesAnnotations: takesAnnotations)
+            schema: schema, entities: self.entities, lock: lock, takesAnnotations: takesAnnotations,
+            renamesForeignKeys: renamesForeignKeys)
         types = SwiftTypes(schema: schema, names: names, dates: lock.dates ?? .postgres)
     }
 
     /// The names in the files and the earlier names, to be stored beside the files.
     public var lock: NameLock { names.lock }
+
+    /// Why the names cannot be used, as where two properties of a class have one name; the lock and annotations give them.
+    public var problems: [String] { names.problems }
+
+    /// The keys that classes keep, of tables of which another unique key would be chosen today.
+    public var otherKeys: [QualifiedName: [String]] {
+        entities.reduce(into: [:]) { keys, entity in
+            guard let kept = names.chosenKey(of: entity), Set(texts: kept) != Set(texts: entity.primaryKey) else {
+                return
+            }
+            keys[entity.name] = kept
+        }
+    }
+
+    /// The classes of the lock whose tables are gone, sorted.
+    public var orphans: [String] {
+        let known = Set(schema.entities.map { NameLock.key($0.name) })
+        return lock.entities.filter { !known.contains($0.key) }.map(\.value.name).sorted()
+    }
 
     /// All files, sorted by name.
     public var files: [GeneratedFile] {

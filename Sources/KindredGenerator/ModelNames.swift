@@ -4,17 +4,117 @@ import KindredSchema
 /// The Swift names of everything in a model: unique, valid, and with earlier names kept.
 struct ModelNames {
     private(set) var lock: NameLock
+    /// Why names cannot be used.
+    private(set) var problems: [String] = []
     private let selected: Set<QualifiedName>
 
-    /// - Parameter takesAnnotations: whether relationships that annotations name give up another name that they had.
-    init(schema: DatabaseSchema, entities: [Entity], lock: NameLock, takesAnnotations: Bool = false) {
+    /// - Parameters:
+    ///   - takesAnnotations: whether columns and relationships that annotations name give up another name that they had.
+    ///   - renamesForeignKeys: whether foreign keys and their relationships give up the names that they had.
+    init(
+        schema: DatabaseSchema, entities: [Entity], lock: NameLock, takesAnnotations: Bool = false,
+        renamesForeignKeys: Bool = false
+    ) {
         self.lock = lock
         selected = Set(entities.map(\.name))
-        if takesAnnotations {
-            for entity in entities { forgetNames(ofAnnotatedIn: entity) }
+        for entity in entities {
+            forgetNamesOfGone(in: entity)
+            if takesAnnotations { forgetNames(ofAnnotatedIn: entity) }
+            if renamesForeignKeys { forgetNames(ofForeignKeysIn: entity) }
         }
         nameTypes(schema, entities)
-        for entity in entities { nameProperties(of: entity) }
+        for entity in entities {
+            nameProperties(of: entity)
+            keepKey(of: entity)
+            checkProperties(of: entity)
+        }
+        checkClasses()
+    }
+
+    /// The columns that identify the objects of an entity, where they were chosen among unique keys and still are one.
+    func chosenKey(of entity: Entity) -> [String]? { lock.entities[NameLock.key(entity.name)]?.key }
+
+    /// Keeps the key that was chosen before, as long as it is one; a primary key is no choice.
+    private mutating func keepKey(of entity: Entity) {
+        let key = NameLock.key(entity.name)
+        let uniqueKeys = entity.choosableKeys
+        if let known = lock.entities[key]?.key, uniqueKeys.contains(where: { Set(texts: $0) == Set(texts: known) }) {
+            return
+        }
+        let chosen = uniqueKeys.isEmpty ? nil : entity.primaryKey
+        lock.entities[key]?.key = chosen
+    }
+
+    /// Whether the relationship of a column's foreign key would have the column's name, were it free.
+    private func sharesName(_ attribute: Attribute, in entity: Entity) -> Bool {
+        entity.relationships.contains { Self.column(sharingNameOf: $0) == attribute.name }
+    }
+
+    /// The column of a relationship's foreign key, where the relationship would have its name: `author` of `authorObject`.
+    private static func column(sharingNameOf relationship: Relationship) -> String? {
+        guard relationship.holdsForeignKey, !relationship.isToMany, !relationship.isByView,
+            relationship.columns.count == 1, let column = relationship.columns.first,
+            relationship.name == "\(column)Object"
+        else { return nil }
+        return column
+    }
+
+    // MARK: Earlier names
+
+    /// Frees the names of columns and relationships that are gone.
+    private mutating func forgetNamesOfGone(in entity: Entity) {
+        guard var known = lock.entities[NameLock.key(entity.name)] else { return }
+        let columns = Set(entity.attributes.filter { !$0.isHidden }.map { NameLock.key($0.name) })
+        let relationships = Set(
+            entity.relationships.flatMap { relationship in
+                [relationship.name] + relationship.explanation.map(\.name)
+            }.map { NameLock.key($0) })
+        known.attributes = known.attributes.filter { columns.contains($0.key) }
+        known.relationships = known.relationships.filter { relationships.contains($0.key) }
+        lock.entities[NameLock.key(entity.name)] = known
+    }
+
+    private mutating func forgetNames(ofForeignKeysIn entity: Entity) {
+        let key = NameLock.key(entity.name)
+        let known = lock.entities[key]?.relationships ?? [:]
+        for attribute in entity.attributes where sharesName(attribute, in: entity) {
+            lock.entities[key]?.attributes[NameLock.key(attribute.name)] = nil
+            for relationship in entity.relationships
+            where relationship.holdsForeignKey && relationship.columns == [attribute.name] {
+                let permanent = NameLock.key(self.key(of: relationship, among: known))
+                lock.entities[key]?.relationships[permanent] = nil
+            }
+        }
+    }
+
+    // MARK: Problems
+
+    /// Finds names that two properties have, or that no property can have: the lock may be edited, and annotations say anything.
+    private mutating func checkProperties(of entity: Entity) {
+        guard let names = lock.entities[NameLock.key(entity.name)] else { return }
+        let all =
+            names.attributes.map { ("the column \($0.key)", $0.value) }
+            + names.relationships.map { ("the relationship \($0.key)", $0.value) }
+        for (name, owners) in Dictionary(grouping: all, by: \.1).sorted(by: { $0.key < $1.key }) {
+            let things = owners.map(\.0).sorted().joined(separator: " and ")
+            if owners.count > 1 {
+                problems.append("\(entity.name): \(things) have one property name, \(name)")
+            } else if !SwiftName.isIdentifier(name) || ReservedNames.members.contains(name) {
+                problems.append("\(entity.name): \(things) cannot have the property name \(name)")
+            }
+        }
+    }
+
+    private mutating func checkClasses() {
+        let all =
+            lock.entities.map { ("the table \($0.key)", $0.value.name) }
+            + lock.enums.map { ("the type \($0.key)", $0.value.name) }
+            + (lock.composites ?? [:]).map { ("the type \($0.key)", $0.value.name) }
+        for (_, owners) in Dictionary(grouping: all, by: { $0.1.lowercased() }).sorted(by: { $0.key < $1.key })
+        where owners.count > 1 {
+            let things = owners.map(\.0).sorted().joined(separator: " and ")
+            problems.append("\(things) have one class name, \(owners[0].1)")
+        }
     }
 
     func className(of entity: Entity) -> String { className(of: entity.name) }
@@ -158,6 +258,9 @@ struct ModelNames {
             let key = NameLock.key(key(of: relationship, among: known))
             lock.entities[NameLock.key(entity.name)]?.relationships[key] = nil
         }
+        for attribute in entity.attributes where attribute.property != nil {
+            lock.entities[NameLock.key(entity.name)]?.attributes[NameLock.key(attribute.name)] = nil
+        }
     }
 
     private mutating func nameProperties(of entity: Entity) {
@@ -168,9 +271,15 @@ struct ModelNames {
         taken.formUnion(lock.entities.values.map(\.name))
         taken.formUnion(names.attributes.values)
         taken.formUnion(names.relationships.values)
-        for attribute in entity.attributes
-        where !attribute.isHidden && names.attributes[NameLock.key(attribute.name)] == nil {
-            let base = SwiftName.lowerCamel(attribute.name, ifEmpty: "column")
+        let unnamed = entity.attributes.filter { !$0.isHidden && names.attributes[NameLock.key($0.name)] == nil }
+        for attribute in unnamed {
+            guard let property = attribute.property else { continue }
+            names.attributes[NameLock.key(attribute.name)] = property
+            taken.formUnion(CollectionOfOne(property))
+        }
+        for attribute in unnamed where attribute.property == nil {
+            let plain = SwiftName.lowerCamel(attribute.name, ifEmpty: "column")
+            let base = lock.foreignKeys == .id && sharesName(attribute, in: entity) ? plain + "ID" : plain
             names.attributes[NameLock.key(attribute.name)] = taken.take([base, "\(base)Value"], else: base)
         }
         // All relationships, so that names do not depend on which classes are generated first; relationships of tables
@@ -179,7 +288,10 @@ struct ModelNames {
         for relationship in sorted {
             let key = NameLock.key(self.key(of: relationship, among: names.relationships))
             guard names.relationships[key] == nil else { continue }
-            let candidates = Self.candidates(relationship)
+            var candidates = Self.candidates(relationship)
+            if lock.foreignKeys == .id, let column = Self.column(sharingNameOf: relationship) {
+                candidates.insert(SwiftName.lowerCamel(column, ifEmpty: "relationship"), at: 0)
+            }
             names.relationships[key] = taken.take(candidates, else: candidates[0])
         }
         lock.entities[key] = names

@@ -14,6 +14,8 @@ public struct NameLock: Sendable, Hashable, Codable {
         var attributes: [String: String] = [:]
         /// Property names by the relationships' permanent keys.
         var relationships: [String: String] = [:]
+        /// The columns that identify objects, where they were chosen among unique keys: stored object IDs have them.
+        var key: [String]?
     }
 
     struct Enum: Sendable, Hashable, Codable {
@@ -37,6 +39,8 @@ public struct NameLock: Sendable, Hashable, Codable {
     var composites: [String: Composite]?
     /// The types of moments, where they are not PostgreSQL's own.
     var dates: ModelGenerator.Dates?
+    /// How foreign keys and their relationships share names, where columns do not keep theirs.
+    var foreignKeys: ModelGenerator.ForeignKeyNames?
 
     /// Creates an empty lock: every name is free.
     public init() {}

@@ -49,6 +49,11 @@ enum SwiftName {
         return lower.capitalizingFirst
     }
 
+    /// Whether a name can be a property's.
+    static func isIdentifier(_ name: String) -> Bool {
+        startsWell(name) && name.unicodeScalars.allSatisfy(isIdentifierPart) && name != "_"
+    }
+
     private static func startsWell(_ name: String) -> Bool {
         name.unicodeScalars.first.map(isIdentifierHead) ?? false
     }

@@ -56,9 +56,8 @@ struct SwiftTypes {
             let exact = attribute.structure.map(Self.name) ?? Self.name(of: element)
             name = exact == "PostgresTimestamp" && dates == .foundation ? "Date" : exact
         }
-        // Any element of an array may be NULL.
-        return attribute.elementType == nil
-            ? SwiftType(name, neutral: neutral) : SwiftType("[\(name)?]", isArray: true)
+        if attribute.elementType == nil { return SwiftType(name, neutral: neutral) }
+        return SwiftType("[\(name)\(attribute.hasRequiredElements ? "" : "?")]", isArray: true)
     }
 
     /// The enums of some entities' columns, sorted by name.
@@ -88,7 +87,7 @@ struct SwiftTypes {
     func needsFoundation(_ attributes: [Attribute]) -> Bool {
         attributes.contains { attribute in
             let name = type(of: attribute).name
-            return (name.contains("UUID") || name == "Date" || name == "[Date?]")
+            return (name.contains("UUID") || ["Date", "[Date?]", "[Date]"].contains(name))
                 && enumeration(attribute) == nil && composite(attribute) == nil
         }
     }

@@ -16,6 +16,8 @@ struct Examination: Sendable {
     private(set) var annotationRepairs = AnnotationRepairs()
     /// The files that would be written otherwise today, and the folder's name; nil where it was not compared.
     let outdated: (folder: String, files: [String]?)?
+    /// The keys that generated classes keep, where another unique key of their table would be chosen today.
+    let otherKeys: [QualifiedName: [String]]
     /// The column by which rows are a tenant's; nil where nothing is said of tenants.
     let tenantColumn: String?
     let openSchemas: [String]
@@ -68,9 +70,9 @@ struct Examination: Sendable {
         self.catalog = whole
         (schema, problems) = Self.model(of: whole)
         // Classes are made from the part that the role may read.
-        outdated = generated.map { classes in
-            (classes.folder, classes.outdated(against: DatabaseSchema.diagnosed(catalog: catalog).schema))
-        }
+        let visible = generated.map { _ in DatabaseSchema.diagnosed(catalog: catalog).schema }
+        outdated = generated.map { classes in (classes.folder, visible.flatMap { classes.outdated(against: $0) }) }
+        otherKeys = generated.flatMap { classes in visible.map { classes.otherKeys(against: $0) } } ?? [:]
         relations = Dictionary(facts.relations.map { ($0.oid, $0) }) { first, _ in first }
         sortedRelations = facts.relations.sorted { $0.qualifiedName < $1.qualifiedName }
         oids = Dictionary(facts.relations.map { ($0.qualifiedName, $0.oid) }) { first, _ in first }

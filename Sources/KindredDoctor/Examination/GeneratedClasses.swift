@@ -43,6 +43,12 @@ public struct GeneratedClasses: Sendable {
         return outdated.sorted()
     }
 
+    /// The keys of classes where another unique key of their table would be chosen today.
+    func otherKeys(against schema: DatabaseSchema) -> [QualifiedName: [String]] {
+        guard let lock = files[NameLock.fileName].flatMap({ try? NameLock(text: $0) }) else { return [:] }
+        return generator(schema, schema.entities, lock).otherKeys
+    }
+
     private func generator(_ schema: DatabaseSchema, _ entities: [Entity], _ lock: NameLock) -> ModelGenerator {
         let list = files["KindredModels.swift"] ?? ""
         let access = ModelGenerator.Access.allCases.first { list.contains("\n\($0.rawValue) enum KindredModels") }

@@ -43,6 +43,16 @@ extension DoctorRule {
                 without a class are not looked at, as a folder may be for some tables only.
                 """,
             check: OwnChecks.checkClasses),
+        DoctorRule(
+            "K505", "kept-key", .note,
+            "A generated class that identifies objects by another unique key than would be chosen today.",
+            explanation: """
+                Without a primary key, objects are identified by a unique key: the replica identity, else a constraint before an \
+                index, then the fewest columns, then the name. The lock file keeps the one that was chosen first, as stored object \
+                IDs have it. Programs without the classes choose the other one. Make the kept one the table's primary key, or its \
+                REPLICA IDENTITY USING INDEX, and both choose the same.
+                """,
+            check: OwnChecks.checkKeys),
     ]
 }
 
@@ -128,6 +138,20 @@ enum OwnChecks {
         let parts = examination.columns(of: relation.oid).filter(\.isPartitionKey)
         guard parts.allSatisfy({ columns.contains($0.name) }) else { return [] }
         return [try RepairText.alter(relation, "ADD UNIQUE (\(try RepairText.list(columns))) DEFERRABLE")]
+    }
+
+    static func checkKeys(_ run: inout RuleRun) {
+        let examination = run.examination
+        for (name, kept) in examination.otherKeys.sorted(by: { $0.key < $1.key }) {
+            guard let relation = examination.oid(of: name).flatMap({ examination.relations[$0] }),
+                let entity = examination.schema[name]
+            else { continue }
+            run.report(
+                relation,
+                "The class of \(relation.qualifiedName) identifies objects by \(kept.joined(separator: ", ")), and today "
+                    + "\(entity.primaryKey.joined(separator: ", ")) would be chosen",
+                facts: [("kept", kept.joined(separator: ", "))])
+        }
     }
 
     static func checkClasses(_ run: inout RuleRun) {

@@ -46,8 +46,10 @@ struct AnnotationReader {
 
     /// The options of a column's annotation.
     mutating func columnOptions() -> ColumnOptions {
-        let options = ColumnOptions(ignore: ignoreFlag(), version: flag("version"), lazy: flag("lazy"))
-        finish(["ignore", "version", "lazy"])
+        let options = ColumnOptions(
+            ignore: ignoreFlag(), version: flag("version"), lazy: flag("lazy"), property: name("property"),
+            nullElements: flag("nullElements"))
+        finish(["ignore", "version", "lazy", "property", "nullElements"])
         return options
     }
 

@@ -31,6 +31,8 @@ struct Annotations {
     private(set) var tableComments: [UInt32: String] = [:]
     private(set) var columnComments: [UInt32: [Int16: String]] = [:]
     var problems: [AnnotationProblem] = []
+    /// The unique keys that are to stay the keys of their tables.
+    private(set) var preferredKeys: [UInt32: [String]] = [:]
     /// The tables that overrides name.
     private(set) var overridden: Set<QualifiedName> = []
     /// The places of the annotations that are left out.
@@ -148,12 +150,18 @@ struct Annotations {
         for entry in overrides {
             let meanings = DatabaseSchema.interpretations(of: entry.table, searchPath: catalog.searchPath)
             guard let table = meanings.first(where: { oids[$0] != nil }), let oid = oids[table] else {
+                if case .preferredKey = entry.target { continue }
                 let unknown = QualifiedName(schema: "", name: entry.table)
                 note(["there is no such table"], of: unknown, at: "\(Self.override)\(entry.table)")
                 continue
             }
+            if case .preferredKey(let columns) = entry.target {
+                preferredKeys[oid] = columns
+                continue
+            }
             overridden.insert(table)
             switch entry.target {
+            case .preferredKey: break
             case .table(let options):
                 let given = [options.group, options.filter, options.softDelete]
                 if given.contains("") { note(["a name is empty"], of: table, at: "\(Self.override)\(table)") }

@@ -22,6 +22,8 @@ public struct SchemaOverride: Sendable, Hashable {
         case foreignKey(String, ForeignKeyOptions)
         case table(TableOptions)
         case column(String, ColumnOptions)
+        /// The unique key that identifies objects, as long as it is one.
+        case preferredKey([String])
     }
 
     let table: String
@@ -116,7 +118,8 @@ public struct SchemaOverride: Sendable, Hashable {
         return SchemaOverride(table: table, target: .table(options))
     }
 
-    /// Sets whether a column is an attribute, whether it is its row's version, and whether it is read with its row.
+    /// Sets whether a column is an attribute, whether it is its row's version, whether it is read with its row, and what generated
+    /// classes make of it.
     ///
     /// - Parameters:
     ///   - column: The column's name.
@@ -126,15 +129,32 @@ public struct SchemaOverride: Sendable, Hashable {
     ///     timestamp, and NOT NULL.
     ///   - lazy: Whether objects are read without the column, which is loaded when it is asked for; not for columns of keys,
     ///     unique indexes, relationships and the filter.
+    ///   - property: The name of the property in generated classes; `kindred generate` alone looks at it.
+    ///   - nullElements: Whether an array may have NULL among its elements. `false` makes the property an array of values in place
+    ///     of optionals, as a CHECK of the form `array_position(tags, NULL) IS NULL` does.
     public static func column(
         _ column: String,
         of table: String,
         ignore: Bool? = nil,
         version: Bool? = nil,
-        lazy: Bool? = nil
+        lazy: Bool? = nil,
+        property: String? = nil,
+        nullElements: Bool? = nil
     ) -> SchemaOverride {
         SchemaOverride(
-            table: table, target: .column(column, ColumnOptions(ignore: ignore, version: version, lazy: lazy)))
+            table: table,
+            target: .column(
+                column,
+                ColumnOptions(
+                    ignore: ignore, version: version, lazy: lazy, property: property, nullElements: nullElements)))
+    }
+}
+
+extension SchemaOverride {
+    /// Has a unique key identify the objects of a table without a primary key, whatever other unique keys come; nothing where it is
+    /// none any more.
+    package static func preferredKey(_ columns: [String], of table: String) -> SchemaOverride {
+        SchemaOverride(table: table, target: .preferredKey(columns))
     }
 }
 
@@ -198,9 +218,13 @@ struct ColumnOptions: Sendable, Hashable {
     var ignore: Bool?
     var version: Bool?
     var lazy: Bool?
+    var property: String?
+    var nullElements: Bool?
 
     /// The other one's options, completed by this one's.
     func overridden(by other: Self) -> Self {
-        Self(ignore: other.ignore ?? ignore, version: other.version ?? version, lazy: other.lazy ?? lazy)
+        Self(
+            ignore: other.ignore ?? ignore, version: other.version ?? version, lazy: other.lazy ?? lazy,
+            property: other.property ?? property, nullElements: other.nullElements ?? nullElements)
     }
 }

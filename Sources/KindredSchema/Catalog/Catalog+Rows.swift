@@ -92,6 +92,8 @@ extension Catalog {
         package var isValidated = true
         /// Whether the constraint is deferred until the transaction ends.
         package var isDeferrable = false
+        /// The condition of a check of one array's elements that holds for every row, as `pg_get_expr` writes it.
+        package var elementCheck: String?
         /// Whether it is checked after each statement, but `SET CONSTRAINTS` can defer it by name.
         package var canBeDeferred = false
         /// Whether a foreign key leads to a table of another owner.

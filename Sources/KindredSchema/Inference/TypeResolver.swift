@@ -130,9 +130,12 @@ struct TypeResolver {
 
     /// Makes the attribute that describes a column.
     ///
-    /// - Parameter isStored: whether the type's own checks hold for it; a view's outer join gives NULL for any type.
+    /// - Parameters:
+    ///   - isStored: whether the type's own checks hold for it; a view's outer join gives NULL for any type.
+    ///   - elementChecks: the conditions of the checks on the column alone, where it is an array.
     func attribute(
-        _ column: Catalog.Column, comment: String?, isStored: Bool = true, isLazy: Bool = false
+        _ column: Catalog.Column, comment: String?, isStored: Bool = true, options: ColumnOptions? = nil,
+        elementChecks: [String] = []
     ) -> Attribute {
         let resolved = resolve(column.type, modifier: column.typeModifier)
         let limits = Limits(type: resolved.element ?? resolved.base, modifier: resolved.modifier)
@@ -167,13 +170,29 @@ struct TypeResolver {
             comparedType: comparedType(column.type, resolved),
             operators: operators.isEmpty ? nil : operators[resolved.element ?? resolved.base],
             collation: column.collation,
-            isLazy: isLazy,
+            isLazy: options?.lazy == true,
+            hasRequiredElements: resolved.element != nil
+                && options?.nullElements.map { !$0 }
+                    ?? elementChecks.contains { Self.refusesNull($0, in: column.name) },
+            property: options?.property,
             takesNumbers: rows[resolved.base].map { catalog.types[$0].category == UInt8(ascii: "N") } ?? false
         )
     }
 }
 
 extension TypeResolver {
+    /// Whether a condition is `array_position(column, NULL) IS NULL`, as `pg_get_expr` writes it: with a cast of NULL to the type of
+    /// the elements, and, for `character varying[]`, of the column.
+    private static func refusesNull(_ condition: String, in column: String) -> Bool {
+        let names = [column] + ((try? SQLIdentifier.quote(column)).map { [$0] } ?? [])
+        return names.flatMap { [$0, "(\($0))::text[]"] }.contains { array in
+            let (head, tail) = ("(array_position(\(array), NULL::", ") IS NULL)")
+            guard condition.utf8.starts(with: head.utf8), condition.hasSuffix(tail) else { return false }
+            // A type's name: nothing else stands between.
+            return !condition.dropFirst(head.count).dropLast(tail.count).contains { ",)".contains($0) }
+        }
+    }
+
     /// A type's modifier, decoded.
     private struct Limits {
         var length: Int?

@@ -69,6 +69,11 @@ public final class Attribute: Sendable {
     let hasLooseCollation: Bool
     /// Whether objects are read without the column, which is loaded when it is asked for: the annotation `{"lazy": true}`.
     public let isLazy: Bool
+    /// Whether an array has no NULL among its elements, by a CHECK `array_position(tags, NULL) IS NULL` or the annotation
+    /// `{"nullElements": false}`.
+    public let hasRequiredElements: Bool
+    /// The name of the property in generated classes: the annotation `{"property": "authorID"}`.
+    package let property: String?
 
     package init(
         name: String,
@@ -94,6 +99,8 @@ public final class Attribute: Sendable {
         operators: TypeOperators? = nil,
         collation: String? = nil,
         isLazy: Bool = false,
+        hasRequiredElements: Bool = false,
+        property: String? = nil,
         takesNumbers: Bool = false
     ) {
         self.name = name
@@ -118,6 +125,8 @@ public final class Attribute: Sendable {
         self.operators = operators
         self.collation = collation
         self.isLazy = isLazy
+        self.hasRequiredElements = hasRequiredElements
+        self.property = property
         self.takesNumbers = takesNumbers
         // An array of a domain has its own type, but its elements may have a built-in one.
         let isReadableArray = isReadable && elementType?.isKnown == true
@@ -139,7 +148,8 @@ extension Attribute: Hashable {
                 && left.comment == right.comment && left.structure == right.structure
                 && left.hasLooseCollation == right.hasLooseCollation && left.comparedType == right.comparedType
                 && left.operators == right.operators && left.collation == right.collation
-                && left.isLazy == right.isLazy
+                && left.isLazy == right.isLazy && left.hasRequiredElements == right.hasRequiredElements
+                && left.property == right.property
     }
 
     /// Hashes the name and the number.

@@ -78,6 +78,8 @@ public final class Entity: Sendable {
     package let obstacles: RowObstacles
     /// The sets of attributes that are unique together at every moment, the primary key first.
     package let uniqueKeys: [[String]]
+    /// The unique keys of a table without a primary key, one of which identifies its objects.
+    package let choosableKeys: [[String]]
     /// The sets of attributes that are unique together among some of the rows.
     package let partialKeys: [PartialKey]
     /// Whether a UNIQUE or EXCLUDE constraint is checked only when a statement or the transaction ends.
@@ -142,6 +144,7 @@ public final class Entity: Sendable {
         hasActivePolicies: Bool = false,
         updatableColumns: [String] = [],
         uniqueKeys: [[String]] = [],
+        choosableKeys: [[String]] = [],
         partialKeys: [PartialKey] = [],
         uniqueChecks: [UniqueCheck] = [],
         serverChecks: [ServerCheck] = [],
@@ -174,6 +177,7 @@ public final class Entity: Sendable {
         self.hasActivePolicies = hasActivePolicies
         self.updatableColumns = updatableColumns
         self.uniqueKeys = uniqueKeys
+        self.choosableKeys = choosableKeys
         self.partialKeys = partialKeys
         self.uniqueChecks = uniqueChecks
         self.serverChecks = serverChecks
@@ -270,7 +274,8 @@ extension Entity: Hashable {
                 && left.hasInsertTrigger == right.hasInsertTrigger && left.obstacles == right.obstacles
                 && left.hasActivePolicies == right.hasActivePolicies
                 && left.updatableColumns == right.updatableColumns
-                && left.uniqueKeys == right.uniqueKeys && left.hasDeferrableKeys == right.hasDeferrableKeys
+                && left.uniqueKeys == right.uniqueKeys && left.choosableKeys == right.choosableKeys
+                && left.hasDeferrableKeys == right.hasDeferrableKeys
                 && left.uniqueChecks == right.uniqueChecks && left.deferrableConstraints == right.deferrableConstraints
                 && left.serverChecks == right.serverChecks
                 && left.shownTables == right.shownTables && left.rowTables == right.rowTables

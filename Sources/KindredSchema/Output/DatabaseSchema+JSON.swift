@@ -40,7 +40,8 @@ extension Attribute {
             [
                 ("name", .string(name)), ("type", .string(typeName)), ("notNull", .bool(isNotNull)),
                 ("hasDefault", .bool(hasDefault)), ("generated", .bool(isGenerated)),
-            ] + (isLazy ? [("lazy", .bool(true))] : []))
+            ] + (isLazy ? [("lazy", .bool(true))] : [])
+                + (hasRequiredElements ? [("nullElements", .bool(false))] : []))
     }
 }
 

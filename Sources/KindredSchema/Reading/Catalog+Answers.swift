@@ -93,6 +93,7 @@ extension Catalog.Constraint {
         self.init(oid: oid, relation: relation, name: name, kind: kind, columns: row["conkey"])
         (isEnforced, hasPeriod) = (row["conenforced"], row["conperiod"])
         (isValidated, isDeferrable, canBeDeferred) = (row["convalidated"], row["condeferrable"], row["can_defer"])
+        if kind == .check { elementCheck = row["element_check"] }
         guard kind == .foreignKey else { return }
         (target, targetColumns) = (row["confrelid"], row["confkey"])
         (deleteAction, updateAction, deleteSetColumns) = (row["confdeltype"], row["confupdtype"], row["confdelsetcols"])

@@ -6,8 +6,8 @@ extension CatalogQueries {
     ///
     /// `conenforced` and `conperiod` came with PostgreSQL 18, `confdelsetcols` with 15: if the table lacks them, the names
     /// resolve to the outer query's values. `SET CONSTRAINTS` by name fails if any constraint of that name in the schema is not
-    /// deferrable. The operators of a foreign key are left out where all are built in; at last whether the table that it refers to
-    /// has another owner.
+    /// deferrable. The operators of a foreign key are left out where all are built in. Of checks the text is read where it may say
+    /// that an array has no NULL.
     static func constraints(_ isScoped: Bool) -> StatementText {
         StatementText(
             catalog: """
@@ -26,7 +26,11 @@ extension CatalogQueries {
                         contype = 'f' AND EXISTS (
                             SELECT FROM pg_catalog.pg_class AS holder
                             JOIN pg_catalog.pg_class AS target ON target.oid = own.confrelid
-                            WHERE holder.oid = own.conrelid AND holder.relowner <> target.relowner) AS other_owner
+                            WHERE holder.oid = own.conrelid AND holder.relowner <> target.relowner) AS other_owner,
+                        CASE WHEN contype = 'c' AND convalidated AND pg_catalog.cardinality(conkey) = 1 AND EXISTS (
+                            SELECT FROM pg_catalog.pg_attribute AS a JOIN pg_catalog.pg_type AS t ON t.oid = a.atttypid
+                            WHERE a.attrelid = own.conrelid AND a.attnum = own.conkey[1] AND t.typcategory = 'A'::pg_catalog."char")
+                        THEN pg_catalog.pg_get_expr(conbin, conrelid) END AS element_check
                     FROM pg_catalog.pg_constraint AS own
                     WHERE contype = ANY ('{p,u,f,x,c}'::pg_catalog."char"[]) AND \(within("conrelid", isScoped)) AND conparentid = 0
                 ) AS k

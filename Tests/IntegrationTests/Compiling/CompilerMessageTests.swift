@@ -119,7 +119,7 @@ struct CompilerMessageTests {
 
     @Test func requiredValuesAreDemanded() async throws {
         let missing = try await errors(
-            "_ = try context.add(Keeper.new(id: 1, code: \"x\", rank: 1, size: 1, visible: true, clubID: 1))")
+            "_ = try context.add(Keeper.new(id: 1, code: \"x\", rank: 1, size: 1, visible: true, club: .key(1)))")
         #expect(missing == ["missing argument for parameter 'numbers' in call"])
         let wrong = try await errors("_ = try context.add(Pet.new(id: \"x\"))")
         #expect(wrong == ["cannot convert value of type 'String' to expected argument type 'Int'"])

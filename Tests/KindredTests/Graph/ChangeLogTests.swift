@@ -60,6 +60,18 @@ import Testing
         #expect(log.changedAt(emails, .integer(1)) == 5 && log.staleSince(emails, .integer(1)) == .never)
     }
 
+    /// Members and pairs have entries of their own, which are looked at together.
+    @Test(arguments: [true, false]) func theLatestChangeOfMembersAndPairsDecides(isOfMember: Bool) throws {
+        let runtime = SchemaRuntime(ConditionFixture.schemaWithHelper)
+        let titles = try #require(try runtime.entity(named: "person").relationship(named: "titles"))
+        let (member, pair) = (titles.destination, try #require(titles.helper).entity)
+        var log = ChangeLog()
+        log.willAsk(titles)
+        _ = log.append(entry(.gap(RowGap(.shown, of: isOfMember ? pair : member)), at: 5))
+        _ = log.append(entry(.gap(RowGap(.shown, of: isOfMember ? member : pair)), at: 9))
+        #expect(log.staleSince(titles, .integer(1)) == 9 && log.changedAt(titles, .integer(1)) == 9)
+    }
+
     @Test func whatWasCutMakesEarlierAnswersStaleAndLaterOnesNot() throws {
         var log = ChangeLog()
         log.maximumEntries = 10

@@ -26,13 +26,13 @@ import Testing
             #expect(line.copies == 1 && line.amount == 9 && line.storeID > 0)
             let again = try await context.create(
                 Book.new(
-                    isbn: "978-1", title: "More songs", published: .today, price: 8, keywords: ["a"], categoryID: 1))
+                    isbn: "978-1", title: "More songs", published: .today, price: 8, keywords: ["a"], category: .key(1)))
             #expect(again.keywords == ["a"] && again.categoryID == 1)
             let person = try #require(try await context.find(Person.self, 1))
             let email = try await context.create(Email.new(address: "new@example.org", person: person))
             #expect(email.personID == 1)
             await expectError(.constraintViolation) {
-                try await context.create(Email.new(address: "no address", personID: 1))
+                try await context.create(Email.new(address: "no address", person: .key(1)))
             }
         }
     }

@@ -67,7 +67,7 @@ struct TenantTests {
         // A key that names the other organization finds nothing.
         #expect(try await context.find(Ticket.self, 2, 8) == nil)
         let refused = await #expect(throws: (any Error).self) {
-            try await context.create(Project.new(organizationID: 2, name: "Spy"))
+            try await context.create(Project.new(name: "Spy", organization: .key(2)))
         }
         #expect((refused as? any CategorizedError)?.category == .forbidden)
         #expect(try await context.fetch(Ticket.self).unfiltered().where { $0.id == 8 }.delete(permanently: true) == 0)

@@ -65,6 +65,49 @@ extension ColumnExpression {
     }
 }
 
+// An array without NULL: `[Element]`. An optional element is one, too, so that the others come first.
+extension ColumnExpression {
+    /// Whether an array contains an element.
+    @_disfavoredOverload
+    public func contains<Element: PostgresEncodable>(_ element: Element) -> Condition where Value == [Element] {
+        compare(.contains, Self.bound(element))
+    }
+
+    /// Whether an array contains all of some elements.
+    @_disfavoredOverload
+    public func containsAll<Element: PostgresEncodable>(_ elements: some Sequence<Element>) -> Condition
+    where Value == [Element] {
+        compare(.contains, Self.bound(elements))
+    }
+
+    /// Whether an array contains any of some elements.
+    @_disfavoredOverload
+    public func containsAny<Element: PostgresEncodable>(_ elements: some Sequence<Element>) -> Condition
+    where Value == [Element] {
+        let list = Self.bound(elements)
+        return Condition(.comparison(ConditionComparison(expression, .isIn, with: list, quantifier: .anyMember)))
+    }
+}
+
+extension ColumnExpression where Value: RandomAccessCollection, Value.Element: PostgresEncodable {
+    /// The number of an array's elements.
+    @_disfavoredOverload
+    public var count: ColumnExpression<Int> {
+        if case .path(let path) = expression { return ColumnExpression<Int>(.count(path)) }
+        return ColumnExpression<Int>(expression)
+    }
+}
+
+extension ColumnExpression where Value == [UInt8] {
+    /// Not available: bytes are no array.
+    @available(*, unavailable, message: "a bytea is no array: write SQL's octet_length(column)")
+    public var count: ColumnExpression<Int> { ColumnExpression<Int>(expression) }
+
+    /// Not available: bytes are no array.
+    @available(*, unavailable, message: "a bytea is no array: write SQL's position(bytes IN column)")
+    public func contains(_ element: UInt8) -> Condition { compare(.contains, Self.bound(element)) }
+}
+
 // The elements of an array may be NULL: `[Element?]`.
 extension ColumnExpression where Value: RandomAccessCollection, Value.Element: ExpressibleByNilLiteral {
     /// The number of an array's elements, including NULLs.

@@ -72,6 +72,8 @@ extension Database {
         tenants: Tenants? = nil, logger: Logger?, at place: SourcePlace
     ) async throws -> Database {
         try tracking.choices?.validate()
+        // An annotation in code comes before the key that a class was generated with.
+        let overrides = classes.compactMap { EntityClass($0).preferredKey } + overrides
         let (client, replicas) = try await PostgresClient.connect(configuration, among: servers, logger: logger)
         do {
             let classes = TypedClasses(classes.map { EntityClass($0) })

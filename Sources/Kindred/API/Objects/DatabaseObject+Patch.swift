@@ -91,7 +91,7 @@ extension DatabaseObject {
         let isFilled = isInserted && runtime.mayFillNewRows
         if value == nil, !isFilled, runtime.requiredColumns.contains(position) {
             throw KindredError(
-                .missingValue, "\(self) needs a value for \(key), which may not be NULL",
+                .missingValue, "\(self) needs a value for \(runtime.label(of: position)), which may not be NULL",
                 entity: runtime.name.description, key: key)
         }
     }

@@ -111,6 +111,25 @@ extension DatabaseObject {
         }
     }
 
+    /// The loaded elements of an array property without NULL among them; for generated code.
+    ///
+    /// A row with a NULL there is not read: `PostgresError` `.decodingFailed`. An array of several dimensions is read row by row.
+    /// Without a value the array is empty.
+    public func readElements<Element: PostgresDecodable>(
+        _ number: Int,
+        of type: Element.Type = Element.self
+    ) -> [Element] {
+        (readArray(number) as [Element?]).compactMap(\.self)
+    }
+
+    /// The loaded elements of an array property that may be NULL, without NULL among them; for generated code.
+    public func readElements<Element: PostgresDecodable>(
+        _ number: Int,
+        of type: Element.Type = Element.self
+    ) -> [Element]? {
+        (readArray(number) as [Element?]?)?.compactMap(\.self)
+    }
+
     private static func elements<Element: PostgresDecodable>(_ array: PostgresArray) throws -> [Element?] {
         try array.elements.map { try $0.map { try Element(postgresValue: $0) } }
     }

@@ -116,15 +116,20 @@ package struct ChangeLog {
         else { return nil }
         if tables[table].members[place].takenAt == appendedAt { return (table, place) }
         tables[table].members[place].takenAt = appendedAt
-        for (number, entity) in tables[table].members[place].entities.enumerated() {
-            guard let source = self.table(entity) else { continue }
-            let next = tables[table].members[place].next[number]
-            guard tables[source].changes.end > next else { continue }
-            let new = tables[source].changes.entries(from: next)
-            let end = tables[source].changes.end
-            tables[table].members[place].take(new, upTo: end, of: number)
-        }
+        let members = newEntries(for: 0, of: (table, place))
+        let pairs = tables[table].members[place].entities.count > 1 ? newEntries(for: 1, of: (table, place)) : []
+        tables[table].members[place].take(members, pairs)
         return (table, place)
+    }
+
+    /// The entries on the rows of an entity that are new to the changes of a relationship; they count as taken.
+    private mutating func newEntries(for number: Int, of found: (table: Int, place: Int)) -> ArraySlice<Entry> {
+        let (table, place) = found
+        guard let source = self.table(tables[table].members[place].entities[number]) else { return [] }
+        let next = tables[table].members[place].next[number]
+        guard tables[source].changes.end > next else { return [] }
+        tables[table].members[place].next[number] = tables[source].changes.end
+        return tables[source].changes.entries(from: next)
     }
 
     private mutating func bringPartsUpToDate() {

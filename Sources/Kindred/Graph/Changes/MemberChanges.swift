@@ -40,10 +40,10 @@ struct MemberChanges {
     }
 
     let relationship: RelationshipRuntime
-    /// The entities whose rows are read: the members, and a helper.
+    /// The entities whose rows are read: the members, and a helper if that is another.
     let entities: [EntityRuntime]
     /// The numbers of the log's next entries for each entity.
-    private(set) var next: [Int]
+    var next: [Int]
     /// The time of the log up to which entries were taken.
     var takenAt: ContextTime = .never
     private let reads: Reads
@@ -69,9 +69,18 @@ struct MemberChanges {
 
     // MARK: Entries of the log
 
-    mutating func take(_ entries: ArraySlice<ChangeLog.Entry>, upTo end: Int, of entity: Int) {
-        for entry in entries { take(entry) }
-        next[entity] = end
+    /// Takes new entries, of the members' rows and of a helper's, in the order in which they came: what an entry makes stale needs
+    /// the entries behind it.
+    mutating func take(_ members: ArraySlice<ChangeLog.Entry>, _ pairs: ArraySlice<ChangeLog.Entry>) {
+        var next = members.startIndex
+        for pair in pairs {
+            while next < members.endIndex, members[next].at <= pair.at {
+                take(members[next])
+                next += 1
+            }
+            take(pair)
+        }
+        for member in members[next...] { take(member) }
     }
 
     private mutating func take(_ entry: ChangeLog.Entry) {

@@ -12,6 +12,8 @@ public final class EntityMapping: Sendable {
     public let entity: QualifiedName
     /// Whether the class is bound to the entity of this schema, for any search path.
     public let isQualified: Bool
+    /// The columns that identify objects, where they were chosen among unique keys; nil for a primary key.
+    public let key: [String]?
     /// The properties, in the order in which generated code numbers them.
     public let properties: [EntityMapping.Property]
 
@@ -25,10 +27,15 @@ public final class EntityMapping: Sendable {
     ///   - schema: the schema that the class was generated from.
     ///   - name: the entity's name.
     ///   - isQualified: whether the search path is ignored; generated if it did not lead to the entity.
+    ///   - key: the columns of the unique key that identifies objects, in a table without a primary key. It stays the key, as stored
+    ///     object IDs have it, as long as it is unique.
     ///   - properties: the properties, in the order in which generated code numbers them.
-    public init(schema: String, name: String, isQualified: Bool = false, _ properties: [EntityMapping.Property]) {
+    public init(
+        schema: String, name: String, isQualified: Bool = false, key: [String]? = nil,
+        _ properties: [EntityMapping.Property]
+    ) {
         entity = QualifiedName(schema: schema, name: name)
-        self.isQualified = isQualified
+        (self.isQualified, self.key) = (isQualified, key)
         self.properties = properties
         attributeCount = properties.count { $0.isAttribute }
         unsafe table = Dictionary(properties.map { ($0.keyPath, $0.key) }, uniquingKeysWith: { first, _ in first })

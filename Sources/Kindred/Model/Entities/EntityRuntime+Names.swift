@@ -22,6 +22,14 @@ extension EntityRuntime {
     /// The name of an attribute's property; nil where the entity has no class, or the class has no name for it.
     func propertyName(ofAttribute position: Int) -> String? { layout?.attributeNames[position] }
 
+    /// A column in an error: its name, and its property where that has another name than Swift's form of the column's.
+    func label(of position: Int) -> String {
+        let name = entity.attributes[position].name
+        func plain(_ text: String) -> String { text.filter { $0 != "_" }.lowercased() }
+        guard let property = propertyName(ofAttribute: position), plain(property) != plain(name) else { return name }
+        return "\(name) (\(property) in Swift)"
+    }
+
     /// The name of a relationship's property.
     func propertyName(of relationship: RelationshipRuntime) -> String? { layout?.relationshipNames[relationship.slot] }
 }

@@ -59,7 +59,7 @@ struct Validator: Sendable {
                 problems.append(
                     object.problem(
                         .requiredRelationship,
-                        "\(object) needs an object for \"\(relationship.model.name)\": \(attribute.name) may not be NULL",
+                        "\(object) needs an object for \"\(relationship.model.name)\": \(entity.label(of: column)) may not be NULL",
                         key: relationship.model.name
                     )
                 )
@@ -67,7 +67,7 @@ struct Validator: Sendable {
                 problems.append(
                     object.problem(
                         .missingValue,
-                        "\(object) needs a value for \(attribute.name), which may not be NULL",
+                        "\(object) needs a value for \(entity.label(of: column)), which may not be NULL",
                         key: attribute.name
                     )
                 )

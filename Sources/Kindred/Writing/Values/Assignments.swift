@@ -94,7 +94,7 @@ struct Assignments {
         if value == nil && attribute.isNotNull {
             throw KindredError(
                 .missingValue,
-                "\(entity.name).\(attribute.name) is required and cannot be NULL",
+                "\(entity.name).\(entity.label(of: column)) is required and cannot be NULL",
                 entity: entity.name.description,
                 key: key
             )
@@ -109,7 +109,7 @@ struct Assignments {
     private func requireRoom(for value: PostgresValue, in column: Int) throws {
         guard let problem = entity.misfit(value, at: column), problem.code == .valueTooLarge else { return }
         let key = entity.entity.attributes[column].name
-        let message = "\(object.map { "\($0)" } ?? "\(entity.name)").\(key) cannot have the value: \(problem.reason)"
+        let message = "\(object.map { "\($0)" } ?? "\(entity.name)").\(entity.label(of: column)) cannot have the value: \(problem.reason)"
         let name = entity.name.description
         throw KindredError(
             .valueTooLarge, message, entity: name, key: key,
@@ -118,13 +118,13 @@ struct Assignments {
 
     /// Throws if a new row lacks values that only the program can give.
     func requireComplete() throws {
-        let missing = entity.givenColumns.filter { written[$0] == nil }.map { entity.entity.attributes[$0].name }
+        let missing = entity.givenColumns.filter { written[$0] == nil }
         guard missing.isEmpty || entity.mayFillNewRows else {
             throw KindredError(
                 .missingValue,
-                "A new row of \(entity.name) needs a value for \(missing.joined(separator: ", "))",
+                "A new row of \(entity.name) needs a value for \(missing.map(entity.label).joined(separator: ", "))",
                 entity: entity.name.description,
-                key: missing[0]
+                key: entity.entity.attributes[missing[0]].name
             )
         }
     }

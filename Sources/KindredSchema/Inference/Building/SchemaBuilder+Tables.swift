@@ -33,6 +33,11 @@ extension SchemaBuilder {
             }
             last.table?.columns.append(column)
         }
+        var elementChecks: [UInt32: [Int16: [String]]] = [:]
+        for constraint in catalog.constraints where constraint.kind == .check && constraint.isEnforced {
+            guard let check = constraint.elementCheck, let column = constraint.columns.first else { continue }
+            elementChecks[constraint.relation, default: [:]][column, default: []].append(check)
+        }
         for index in tables.indices {
             let oid = tables[index].relation.oid
             if !tables[index].columns.isSortedByNumber {
@@ -42,10 +47,11 @@ extension SchemaBuilder {
                 tables[index].ignoredColumns.insert(number)
             }
             let (comments, options) = (annotations.columnComments[oid], annotations.columns[oid])
+            let checks = elementChecks[oid]
             tables[index].attributes = tables[index].columns.map { column in
                 types.attribute(
                     column, comment: comments?[column.number], isStored: tables[index].kind.storesRows,
-                    isLazy: options?[column.number]?.options.lazy == true)
+                    options: options?[column.number]?.options, elementChecks: checks?[column.number] ?? [])
             }
             tables[index].attributeIndexes = Entity.indexes(of: tables[index].attributes)
             if tables[index].isIgnored { continue }
@@ -166,12 +172,15 @@ extension SchemaBuilder {
         return numbers
     }
 
-    /// The primary key; without one, of the UNIQUE constraints and unique indexes over NOT NULL columns the replica identity, else
+    /// The primary key; without one, the key that is preferred; without it, of the UNIQUE constraints and unique indexes over NOT NULL columns the replica identity, else
     /// a constraint, then the one over the fewest columns, then the first by name.
     private func constraintKey(of index: Int) -> [Int16] {
         let table = tables[index]
         if let primaryKey = table.primaryKey { return primaryKey.orderedColumns }
-        let best = table.identifyingKeys.min {
+        let keys = table.identifyingKeys
+        let preferred = annotations.preferredKeys[table.relation.oid]?.map { table.number(ofColumn: $0) ?? 0 }
+        if let preferred, keys.contains(where: { $0.columns == preferred.sorted() }) { return preferred }
+        let best = keys.min {
             if $0.isReplicaIdentity != $1.isReplicaIdentity { return $0.isReplicaIdentity }
             if $0.origin != $1.origin { return $0.origin.rawValue < $1.origin.rawValue }
             if $0.columns.count != $1.columns.count { return $0.columns.count < $1.columns.count }

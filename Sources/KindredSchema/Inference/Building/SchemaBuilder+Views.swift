@@ -81,7 +81,12 @@ extension Attribute {
             isReadable: !isReadAsText,
             hasLooseCollation: hasLooseCollation,
             comparedType: comparedType,
-            isLazy: isLazy
+            operators: operators,
+            collation: collation,
+            isLazy: isLazy,
+            hasRequiredElements: hasRequiredElements,
+            property: property,
+            takesNumbers: takesNumbers
         )
     }
 }

@@ -133,6 +133,8 @@ final class SchemaBuilder {
                     hasActivePolicies: table.relation.hasActivePolicies,
                     updatableColumns: table.columnNames(table.relation.updatableColumns),
                     uniqueKeys: table.uniqueAttributes,
+                    choosableKeys: table.primaryKey == nil && written?.key == nil
+                        ? table.identifyingKeys.map { table.columnNames($0.orderedColumns) } : [],
                     partialKeys: table.partialKeys,
                     uniqueChecks: table.uniqueChecks,
                     serverChecks: table.serverChecks,
