@@ -93,7 +93,9 @@ extension ModelGenerator {
                 return "        \(local).setProperty(\(number), \(parameter.property))"
             }
             let list = columns.map(Self.number).joined(separator: ", ")
-            return "        \(local).setToOne(\(number), columns: [\(list)], \(parameter.property))"
+            let call = SwiftText.call(
+                "\(local).setToOne", [number, "columns: [\(list)]", parameter.property], indentation: 8)
+            return "        \(call)"
         }
         return """
                 /// The values of a new row; the database fills what is nil.

@@ -41,8 +41,9 @@ enum ReservedNames {
         "Equatable", "Error",
         "FetchRequest", "Float", "Hashable", "Int", "Int16", "Int32", "Int64", "Int8", "KeyPath", "KeyValue",
         "KindredError",
-        "JSONKeys", "KindredModels", "Kindred", "LazyAttribute", "Never", "NeutralValue", "NotOverridden", "Optional",
-        "PostgresDate", "PropertyContent", "PropertyNumber",
+        "JSONKeys", "KeyedObject", "KindredModels", "Kindred", "LazyAttribute", "Never", "NeutralValue",
+        "NotOverridden", "Optional", "OptionalToOneValue",
+        "PostgresDate", "PrimaryKey", "PropertyContent", "PropertyNumber",
         "PostgresInterval",
         "PostgresJSON",
         "PostgresNumeric", "PostgresTime", "PostgresTimeTZ", "PostgresTimestamp", "PostgresValue", "Protocol",
@@ -50,7 +51,7 @@ enum ReservedNames {
         "ColumnRequest", "DatabaseComposite", "NewValues", "UpdatedValues", "PostgresComposite", "PostgresHStore",
         "PostgresInet",
         "PostgresMACAddress", "PostgresMultirange", "PostgresRange", "PostgresVector", "Result", "Row", "SQL", "Self",
-        "Sendable", "Sequence", "Set", "String", "Substring", "Swift", "Task", "ToMany",
-        "ToOne", "Type", "TypedObject", "UInt", "UInt8", "URL", "UUID", "Void", "Foundation",
+        "Sendable", "Sequence", "Set", "String", "Substring", "Swift", "Target", "Task", "ToMany",
+        "ToOne", "ToOneValue", "Type", "TypedObject", "UInt", "UInt8", "URL", "UUID", "Void", "Foundation",
     ]
 }

@@ -2,7 +2,11 @@
 
 public import Kindred
 
-extension Email: TypedObject {
+extension Email: KeyedObject {
+    /// The class of the objects.
+    public typealias Target = Email
+    /// The type of the key.
+    public typealias PrimaryKey = Int
     /// The entity `public.email`, and what stands behind each property.
     public static let mapping = EntityMapping(
         schema: "public",
@@ -56,14 +60,12 @@ extension Email {
     public static func new(
         id: Int? = nil,
         address: String,
-        personID: Int? = nil,
-        person: Person? = nil
+        person: some OptionalToOneValue<Person> = Person?.none
     ) -> NewValues<Email> {
         var values = NewValues<Email>()
         values.setProperty(PropertyNumber.id.rawValue, id)
         values.setProperty(PropertyNumber.address.rawValue, address)
-        values.setProperty(PropertyNumber.personID.rawValue, personID)
-        values.setProperty(PropertyNumber.person.rawValue, person)
+        values.setToOne(PropertyNumber.person.rawValue, columns: [PropertyNumber.personID.rawValue], person)
         return values
     }
 }

@@ -2,7 +2,11 @@
 
 public import Kindred
 
-extension Badge: TypedObject {
+extension Badge: KeyedObject {
+    /// The class of the objects.
+    public typealias Target = Badge
+    /// The type of the key.
+    public typealias PrimaryKey = Int
     /// The entity `public.badge`, and what stands behind each property.
     public static let mapping = EntityMapping(
         schema: "public",
@@ -56,14 +60,12 @@ extension Badge {
     public static func new(
         id: Int,
         label: String? = nil,
-        keeperID: Int? = nil,
-        keeper: Keeper? = nil
+        keeper: some OptionalToOneValue<Keeper> = Keeper?.none
     ) -> NewValues<Badge> {
         var values = NewValues<Badge>()
         values.setProperty(PropertyNumber.id.rawValue, id)
         values.setProperty(PropertyNumber.label.rawValue, label)
-        values.setProperty(PropertyNumber.keeperID.rawValue, keeperID)
-        values.setProperty(PropertyNumber.keeper.rawValue, keeper)
+        values.setToOne(PropertyNumber.keeper.rawValue, columns: [PropertyNumber.keeperID.rawValue], keeper)
         return values
     }
 }

@@ -3,7 +3,11 @@
 public import Foundation
 public import Kindred
 
-extension Blank: TypedObject {
+extension Blank: KeyedObject {
+    /// The class of the objects.
+    public typealias Target = Blank
+    /// The type of the key.
+    public typealias PrimaryKey = Int
     /// The entity `public.blank`, and what stands behind each property.
     public static let mapping = EntityMapping(
         schema: "public",

@@ -3,7 +3,11 @@
 public import Foundation
 public import Kindred
 
-extension Club: TypedObject {
+extension Club: KeyedObject {
+    /// The class of the objects.
+    public typealias Target = Club
+    /// The type of the key.
+    public typealias PrimaryKey = Int
     /// The entity `public.club`, and what stands behind each property.
     public static let mapping = EntityMapping(
         schema: "public",

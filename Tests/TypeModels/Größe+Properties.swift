@@ -2,7 +2,11 @@
 
 public import Kindred
 
-extension Größe: TypedObject {
+extension Größe: KeyedObject {
+    /// The class of the objects.
+    public typealias Target = Größe
+    /// The type of the key.
+    public typealias PrimaryKey = Int
     /// The entity `public.Größe`, and what stands behind each property.
     public static let mapping = EntityMapping(
         schema: "public",

@@ -3,7 +3,11 @@
 public import Foundation
 public import Kindred
 
-extension House: TypedObject {
+extension House: KeyedObject {
+    /// The class of the objects.
+    public typealias Target = House
+    /// The type of the key.
+    public typealias PrimaryKey = Int
     /// The entity `public.house`, and what stands behind each property.
     public static let mapping = EntityMapping(
         schema: "public",
@@ -154,13 +158,12 @@ extension House {
         moods: [Mood?]? = nil,
         visits: PostgresRange<Double>? = nil,
         seats: PostgresRange<Int>? = nil,
-        sizeID: Int? = nil,
         code: String? = nil,
         codes: [String?]? = nil,
         source: PostgresInet? = nil,
         spot: PostgresValue? = nil,
         `case`: UUID? = nil,
-        size: Größe? = nil
+        size: some OptionalToOneValue<Größe> = Größe?.none
     ) -> NewValues<House> {
         var values = NewValues<House>()
         values.setProperty(PropertyNumber.id.rawValue, id)
@@ -170,13 +173,12 @@ extension House {
         values.setProperty(PropertyNumber.moods.rawValue, moods)
         values.setProperty(PropertyNumber.visits.rawValue, visits)
         values.setProperty(PropertyNumber.seats.rawValue, seats)
-        values.setProperty(PropertyNumber.sizeID.rawValue, sizeID)
         values.setProperty(PropertyNumber.code.rawValue, code)
         values.setProperty(PropertyNumber.codes.rawValue, codes)
         values.setProperty(PropertyNumber.source.rawValue, source)
         values.setProperty(PropertyNumber.spot.rawValue, spot)
         values.setProperty(PropertyNumber.`case`.rawValue, `case`)
-        values.setProperty(PropertyNumber.size.rawValue, size)
+        values.setToOne(PropertyNumber.size.rawValue, columns: [PropertyNumber.sizeID.rawValue], size)
         return values
     }
 }

@@ -3,7 +3,11 @@
 public import Foundation
 public import Kindred
 
-extension Keeper: TypedObject {
+extension Keeper: KeyedObject {
+    /// The class of the objects.
+    public typealias Target = Keeper
+    /// The type of the key.
+    public typealias PrimaryKey = Int
     /// The entity `public.keeper`, and what stands behind each property.
     public static let mapping = EntityMapping(
         schema: "public",
@@ -291,9 +295,8 @@ extension Keeper {
         numbers: [Int?],
         info: PostgresJSON? = nil,
         notes: PostgresJSON? = nil,
-        bossID: Int? = nil,
-        clubID: Int,
-        boss: Keeper? = nil
+        club: some ToOneValue<Club>,
+        boss: some OptionalToOneValue<Keeper> = Keeper?.none
     ) -> NewValues<Keeper> {
         var values = NewValues<Keeper>()
         values.setProperty(PropertyNumber.id.rawValue, id)
@@ -318,66 +321,8 @@ extension Keeper {
         values.setProperty(PropertyNumber.numbers.rawValue, numbers)
         values.setProperty(PropertyNumber.info.rawValue, info)
         values.setProperty(PropertyNumber.notes.rawValue, notes)
-        values.setProperty(PropertyNumber.bossID.rawValue, bossID)
-        values.setProperty(PropertyNumber.clubID.rawValue, clubID)
-        values.setProperty(PropertyNumber.boss.rawValue, boss)
-        return values
-    }
-
-    /// The values of a new row; the database fills what is nil.
-    public static func new(
-        id: Int,
-        name: String? = nil,
-        code: String,
-        story: String? = nil,
-        words: PostgresTSVector? = nil,
-        age: Int? = nil,
-        rank: Int,
-        size: Int,
-        score: Double? = nil,
-        ratio: Float? = nil,
-        price: PostgresNumeric? = nil,
-        active: Bool? = nil,
-        visible: Bool,
-        mood: Mood? = nil,
-        token: UUID? = nil,
-        born: PostgresDate? = nil,
-        seen: PostgresTimestamp? = nil,
-        lasting: PostgresInterval? = nil,
-        tags: [String?]? = nil,
-        numbers: [Int?],
-        info: PostgresJSON? = nil,
-        notes: PostgresJSON? = nil,
-        bossID: Int? = nil,
-        club: Club,
-        boss: Keeper? = nil
-    ) -> NewValues<Keeper> {
-        var values = NewValues<Keeper>()
-        values.setProperty(PropertyNumber.id.rawValue, id)
-        values.setProperty(PropertyNumber.name.rawValue, name)
-        values.setProperty(PropertyNumber.code.rawValue, code)
-        values.setProperty(PropertyNumber.story.rawValue, story)
-        values.setProperty(PropertyNumber.words.rawValue, words)
-        values.setProperty(PropertyNumber.age.rawValue, age)
-        values.setProperty(PropertyNumber.rank.rawValue, rank)
-        values.setProperty(PropertyNumber.size.rawValue, size)
-        values.setProperty(PropertyNumber.score.rawValue, score)
-        values.setProperty(PropertyNumber.ratio.rawValue, ratio)
-        values.setProperty(PropertyNumber.price.rawValue, price)
-        values.setProperty(PropertyNumber.active.rawValue, active)
-        values.setProperty(PropertyNumber.visible.rawValue, visible)
-        values.setProperty(PropertyNumber.mood.rawValue, mood)
-        values.setProperty(PropertyNumber.token.rawValue, token)
-        values.setProperty(PropertyNumber.born.rawValue, born)
-        values.setProperty(PropertyNumber.seen.rawValue, seen)
-        values.setProperty(PropertyNumber.lasting.rawValue, lasting)
-        values.setProperty(PropertyNumber.tags.rawValue, tags)
-        values.setProperty(PropertyNumber.numbers.rawValue, numbers)
-        values.setProperty(PropertyNumber.info.rawValue, info)
-        values.setProperty(PropertyNumber.notes.rawValue, notes)
-        values.setProperty(PropertyNumber.bossID.rawValue, bossID)
-        values.setProperty(PropertyNumber.club.rawValue, club)
-        values.setProperty(PropertyNumber.boss.rawValue, boss)
+        values.setToOne(PropertyNumber.club.rawValue, columns: [PropertyNumber.clubID.rawValue], club)
+        values.setToOne(PropertyNumber.boss.rawValue, columns: [PropertyNumber.bossID.rawValue], boss)
         return values
     }
 }

@@ -2,7 +2,11 @@
 
 public import Kindred
 
-extension Letter: TypedObject {
+extension Letter: KeyedObject {
+    /// The class of the objects.
+    public typealias Target = Letter
+    /// The type of the key.
+    public typealias PrimaryKey = Int
     /// The entity `public.letter`, and what stands behind each property.
     public static let mapping = EntityMapping(
         schema: "public",

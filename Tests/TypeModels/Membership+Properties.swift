@@ -2,7 +2,11 @@
 
 public import Kindred
 
-extension Membership: TypedObject {
+extension Membership: KeyedObject {
+    /// The class of the objects.
+    public typealias Target = Membership
+    /// The type of the key.
+    public typealias PrimaryKey = (Int, Int)
     /// The entity `public.membership`, and what stands behind each property.
     public static let mapping = EntityMapping(
         schema: "public",
@@ -54,18 +58,10 @@ extension Membership {
 
 extension Membership {
     /// The values of a new row; the database fills what is nil.
-    public static func new(keeperID: Int, clubID: Int) -> NewValues<Membership> {
+    public static func new(clubs: some ToOneValue<Keeper>, members: some ToOneValue<Club>) -> NewValues<Membership> {
         var values = NewValues<Membership>()
-        values.setProperty(PropertyNumber.keeperID.rawValue, keeperID)
-        values.setProperty(PropertyNumber.clubID.rawValue, clubID)
-        return values
-    }
-
-    /// The values of a new row; the database fills what is nil.
-    public static func new(clubs: Keeper, members: Club) -> NewValues<Membership> {
-        var values = NewValues<Membership>()
-        values.setProperty(PropertyNumber.clubs.rawValue, clubs)
-        values.setProperty(PropertyNumber.members.rawValue, members)
+        values.setToOne(PropertyNumber.clubs.rawValue, columns: [PropertyNumber.keeperID.rawValue], clubs)
+        values.setToOne(PropertyNumber.members.rawValue, columns: [PropertyNumber.clubID.rawValue], members)
         return values
     }
 }

@@ -2,7 +2,11 @@
 
 public import Kindred
 
-extension Pet: TypedObject {
+extension Pet: KeyedObject {
+    /// The class of the objects.
+    public typealias Target = Pet
+    /// The type of the key.
+    public typealias PrimaryKey = Int
     /// The entity `public.pet`, and what stands behind each property.
     public static let mapping = EntityMapping(
         schema: "public",
@@ -65,15 +69,13 @@ extension Pet {
         id: Int,
         name: String? = nil,
         weight: Int? = nil,
-        keeperID: Int? = nil,
-        keeper: Keeper? = nil
+        keeper: some OptionalToOneValue<Keeper> = Keeper?.none
     ) -> NewValues<Pet> {
         var values = NewValues<Pet>()
         values.setProperty(PropertyNumber.id.rawValue, id)
         values.setProperty(PropertyNumber.name.rawValue, name)
         values.setProperty(PropertyNumber.weight.rawValue, weight)
-        values.setProperty(PropertyNumber.keeperID.rawValue, keeperID)
-        values.setProperty(PropertyNumber.keeper.rawValue, keeper)
+        values.setToOne(PropertyNumber.keeper.rawValue, columns: [PropertyNumber.keeperID.rawValue], keeper)
         return values
     }
 }

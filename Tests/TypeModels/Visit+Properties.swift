@@ -3,7 +3,11 @@
 public import Foundation
 public import Kindred
 
-extension Visit: TypedObject {
+extension Visit: KeyedObject {
+    /// The class of the objects.
+    public typealias Target = Visit
+    /// The type of the key.
+    public typealias PrimaryKey = Int
     /// The entity `public.visit`, and what stands behind each property.
     public static let mapping = EntityMapping(
         schema: "public",

@@ -26,13 +26,48 @@ import Testing
             #expect(line.copies == 1 && line.amount == 9 && line.storeID > 0)
             let again = try await context.create(
                 Book.new(
-                    isbn: "978-1", title: "More songs", published: .today, price: 8, keywords: ["a"], category: .key(1)))
+                    isbn: "978-1", title: "More songs", published: .today, price: 8, keywords: ["a"], category: .key(1))
+            )
             #expect(again.keywords == ["a"] && again.categoryID == 1)
             let person = try #require(try await context.find(Person.self, 1))
             let email = try await context.create(Email.new(address: "new@example.org", person: person))
             #expect(email.personID == 1)
             await expectError(.constraintViolation) {
                 try await context.create(Email.new(address: "no address", person: .key(1)))
+            }
+        }
+    }
+
+    /// Each as it is at hand.
+    @Test(.database(.file("../../../sql/demo.sql"))) func foreignKeysAreGivenAsKeysOrAsObjects() async throws {
+        try await withModels { _, context in
+            let store = try await context.create(Store.new(city: "Rome", opened: .today))
+            let person = try #require(try await context.find(Person.self, 1))
+            let book = try #require(try await context.find(Book.self, 1))
+            let purchase = try await context.create(
+                Purchase.new(number: 1, status: .paid, store: .key(store.id), buyer: .key(1)))
+            #expect(purchase.storeID == store.id && purchase.buyerID == 1)
+            #expect(try await purchase.buyer.object === person)
+            let stock = try context.add(Stock.new(copies: 3, book: book, store: .key(store.id)))
+            // The two keys share a column.
+            let line = try context.add(
+                PurchaseLine.new(line: 1, price: 9, purchase: .key(store.id, 1), stock: stock))
+            let other = try context.add(
+                PurchaseLine.new(
+                    line: 2, price: 9, purchase: .key(store.id, 1), stock: .key(store.id, book.id)))
+            try await context.save()
+            #expect(line.storeID == store.id && other.bookID == book.id)
+            #expect(try await other.purchase.object === purchase)
+            await expectError(.wrongType) {
+                try context.add(
+                    PurchaseLine.new(
+                        line: 3, price: 9, purchase: .key(store.id, 1), stock: .key(store.id + 1, book.id)))
+            }
+            let nobody: Person? = nil
+            let email = try context.add(Email.new(address: "a@example.org", person: nobody))
+            #expect(email.personID == nil)
+            await expectError(.constraintViolation) {
+                try await context.create(Email.new(address: "b@example.org", person: .key(4_711)))
             }
         }
     }

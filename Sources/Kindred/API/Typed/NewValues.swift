@@ -59,6 +59,37 @@ public struct NewValues<Object: TypedObject>: Sendable {
         if let value { give(value, to: number) }
     }
 
+    /// Gives an object to a to-one relationship, or its key to the columns of the foreign key; for generated code.
+    ///
+    /// Foreign keys may share a column, such as a tenant's: two keys that give it different values are an error of the call that
+    /// takes the values.
+    ///
+    /// - Parameters:
+    ///   - number: the number of the relationship's property.
+    ///   - columns: the numbers of the properties of the foreign key's columns, in the order of the other table's key.
+    ///   - value: what is given; nothing for nil.
+    public mutating func setToOne(_ number: Int, columns: [Int], _ value: some OptionalToOneValue) {
+        switch value.toOneContent?.kind {
+        case nil: break
+        case .object(let object): give(object, to: number)
+        case .key(let values):
+            for (column, value) in zip(columns, values) { give(value, toShared: column) }
+        }
+    }
+
+    private mutating func give(_ value: any PropertyValue, toShared column: Int) {
+        guard let known = given.first(where: { $0.number == column })?.value else { return give(value, to: column) }
+        if case .value(let first)? = try? known.propertyContent, case .value(let second)? = try? value.propertyContent,
+            first == second
+        {
+            return
+        }
+        let (name, properties) = (Object.mapping.entity.description, Object.mapping.properties)
+        let key = properties.indices.contains(column) ? properties[column].key : nil
+        problem = KindredError(
+            .wrongType, "Two keys give \(name).\(key ?? "\(column)") different values", entity: name, key: key)
+    }
+
     private mutating func give(_ value: any PropertyValue, to number: Int) {
         given.append(NumberedValue(number: number, value: value))
     }

@@ -73,20 +73,3 @@ extension OptionalToOneValue {
         ToOneKey([first, second, third])
     }
 }
-
-extension NewValues {
-    /// Gives an object to a to-one relationship, or its key to the columns of the foreign key; for generated code.
-    ///
-    /// - Parameters:
-    ///   - number: the number of the relationship's property.
-    ///   - columns: the numbers of the properties of the foreign key's columns, in the order of the other table's key.
-    ///   - value: what is given; nothing for nil.
-    public mutating func setToOne(_ number: Int, columns: [Int], _ value: some OptionalToOneValue) {
-        switch value.toOneContent?.kind {
-        case nil: break
-        case .object(let object): setProperty(number, object)
-        case .key(let values):
-            for (column, value) in zip(columns, values) { setProperty(column, value) }
-        }
-    }
-}
