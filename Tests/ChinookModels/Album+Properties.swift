@@ -2,7 +2,11 @@
 
 public import Kindred
 
-extension Album: TypedObject {
+extension Album: KeyedObject {
+    /// The class of the objects.
+    public typealias Target = Album
+    /// The type of the key.
+    public typealias PrimaryKey = Int
     /// The entity `public.album`, and what stands behind each property.
     public static let mapping = EntityMapping(
         schema: "public",
@@ -60,20 +64,11 @@ extension Album {
 
 extension Album {
     /// The values of a new row; the database fills what is nil.
-    public static func new(albumID: Int, title: String, artistID: Int) -> NewValues<Album> {
+    public static func new(albumID: Int, title: String, artist: some ToOneValue<Artist>) -> NewValues<Album> {
         var values = NewValues<Album>()
         values.setProperty(PropertyNumber.albumID.rawValue, albumID)
         values.setProperty(PropertyNumber.title.rawValue, title)
-        values.setProperty(PropertyNumber.artistID.rawValue, artistID)
-        return values
-    }
-
-    /// The values of a new row; the database fills what is nil.
-    public static func new(albumID: Int, title: String, artist: Artist) -> NewValues<Album> {
-        var values = NewValues<Album>()
-        values.setProperty(PropertyNumber.albumID.rawValue, albumID)
-        values.setProperty(PropertyNumber.title.rawValue, title)
-        values.setProperty(PropertyNumber.artist.rawValue, artist)
+        values.setToOne(PropertyNumber.artist.rawValue, columns: [PropertyNumber.artistID.rawValue], artist)
         return values
     }
 }

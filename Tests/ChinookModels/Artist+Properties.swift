@@ -2,7 +2,11 @@
 
 public import Kindred
 
-extension Artist: TypedObject {
+extension Artist: KeyedObject {
+    /// The class of the objects.
+    public typealias Target = Artist
+    /// The type of the key.
+    public typealias PrimaryKey = Int
     /// The entity `public.artist`, and what stands behind each property.
     public static let mapping = EntityMapping(
         schema: "public",

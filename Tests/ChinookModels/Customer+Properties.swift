@@ -2,7 +2,11 @@
 
 public import Kindred
 
-extension Customer: TypedObject {
+extension Customer: KeyedObject {
+    /// The class of the objects.
+    public typealias Target = Customer
+    /// The type of the key.
+    public typealias PrimaryKey = Int
     /// The entity `public.customer`, and what stands behind each property.
     public static let mapping = EntityMapping(
         schema: "public",
@@ -153,8 +157,7 @@ extension Customer {
         phone: String? = nil,
         fax: String? = nil,
         email: String,
-        supportRepID: Int? = nil,
-        supportRep: Employee? = nil
+        supportRep: some OptionalToOneValue<Employee> = Employee?.none
     ) -> NewValues<Customer> {
         var values = NewValues<Customer>()
         values.setProperty(PropertyNumber.customerID.rawValue, customerID)
@@ -169,8 +172,11 @@ extension Customer {
         values.setProperty(PropertyNumber.phone.rawValue, phone)
         values.setProperty(PropertyNumber.fax.rawValue, fax)
         values.setProperty(PropertyNumber.email.rawValue, email)
-        values.setProperty(PropertyNumber.supportRepID.rawValue, supportRepID)
-        values.setProperty(PropertyNumber.supportRep.rawValue, supportRep)
+        values.setToOne(
+            PropertyNumber.supportRep.rawValue,
+            columns: [PropertyNumber.supportRepID.rawValue],
+            supportRep
+        )
         return values
     }
 }

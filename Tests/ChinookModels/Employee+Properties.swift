@@ -3,7 +3,11 @@
 public import Foundation
 public import Kindred
 
-extension Employee: TypedObject {
+extension Employee: KeyedObject {
+    /// The class of the objects.
+    public typealias Target = Employee
+    /// The type of the key.
+    public typealias PrimaryKey = Int
     /// The entity `public.employee`, and what stands behind each property.
     public static let mapping = EntityMapping(
         schema: "public",
@@ -169,7 +173,6 @@ extension Employee {
         lastName: String,
         firstName: String,
         title: String? = nil,
-        reportsTo: Int? = nil,
         birthDate: PostgresTimestamp? = nil,
         hireDate: PostgresTimestamp? = nil,
         address: String? = nil,
@@ -180,14 +183,13 @@ extension Employee {
         phone: String? = nil,
         fax: String? = nil,
         email: String? = nil,
-        reportsToObject: Employee? = nil
+        reportsToObject: some OptionalToOneValue<Employee> = Employee?.none
     ) -> NewValues<Employee> {
         var values = NewValues<Employee>()
         values.setProperty(PropertyNumber.employeeID.rawValue, employeeID)
         values.setProperty(PropertyNumber.lastName.rawValue, lastName)
         values.setProperty(PropertyNumber.firstName.rawValue, firstName)
         values.setProperty(PropertyNumber.title.rawValue, title)
-        values.setProperty(PropertyNumber.reportsTo.rawValue, reportsTo)
         values.setProperty(PropertyNumber.birthDate.rawValue, birthDate)
         values.setProperty(PropertyNumber.hireDate.rawValue, hireDate)
         values.setProperty(PropertyNumber.address.rawValue, address)
@@ -198,7 +200,11 @@ extension Employee {
         values.setProperty(PropertyNumber.phone.rawValue, phone)
         values.setProperty(PropertyNumber.fax.rawValue, fax)
         values.setProperty(PropertyNumber.email.rawValue, email)
-        values.setProperty(PropertyNumber.reportsToObject.rawValue, reportsToObject)
+        values.setToOne(
+            PropertyNumber.reportsToObject.rawValue,
+            columns: [PropertyNumber.reportsTo.rawValue],
+            reportsToObject
+        )
         return values
     }
 }

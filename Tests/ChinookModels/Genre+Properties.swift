@@ -2,7 +2,11 @@
 
 public import Kindred
 
-extension Genre: TypedObject {
+extension Genre: KeyedObject {
+    /// The class of the objects.
+    public typealias Target = Genre
+    /// The type of the key.
+    public typealias PrimaryKey = Int
     /// The entity `public.genre`, and what stands behind each property.
     public static let mapping = EntityMapping(
         schema: "public",

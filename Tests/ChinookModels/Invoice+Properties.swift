@@ -3,7 +3,11 @@
 public import Foundation
 public import Kindred
 
-extension Invoice: TypedObject {
+extension Invoice: KeyedObject {
+    /// The class of the objects.
+    public typealias Target = Invoice
+    /// The type of the key.
+    public typealias PrimaryKey = Int
     /// The entity `public.invoice`, and what stands behind each property.
     public static let mapping = EntityMapping(
         schema: "public",
@@ -111,31 +115,6 @@ extension Invoice {
     /// The values of a new row; the database fills what is nil.
     public static func new(
         invoiceID: Int,
-        customerID: Int,
-        invoiceDate: PostgresTimestamp,
-        billingAddress: String? = nil,
-        billingCity: String? = nil,
-        billingState: String? = nil,
-        billingCountry: String? = nil,
-        billingPostalCode: String? = nil,
-        total: PostgresNumeric
-    ) -> NewValues<Invoice> {
-        var values = NewValues<Invoice>()
-        values.setProperty(PropertyNumber.invoiceID.rawValue, invoiceID)
-        values.setProperty(PropertyNumber.customerID.rawValue, customerID)
-        values.setProperty(PropertyNumber.invoiceDate.rawValue, invoiceDate)
-        values.setProperty(PropertyNumber.billingAddress.rawValue, billingAddress)
-        values.setProperty(PropertyNumber.billingCity.rawValue, billingCity)
-        values.setProperty(PropertyNumber.billingState.rawValue, billingState)
-        values.setProperty(PropertyNumber.billingCountry.rawValue, billingCountry)
-        values.setProperty(PropertyNumber.billingPostalCode.rawValue, billingPostalCode)
-        values.setProperty(PropertyNumber.total.rawValue, total)
-        return values
-    }
-
-    /// The values of a new row; the database fills what is nil.
-    public static func new(
-        invoiceID: Int,
         invoiceDate: PostgresTimestamp,
         billingAddress: String? = nil,
         billingCity: String? = nil,
@@ -143,7 +122,7 @@ extension Invoice {
         billingCountry: String? = nil,
         billingPostalCode: String? = nil,
         total: PostgresNumeric,
-        customer: Customer
+        customer: some ToOneValue<Customer>
     ) -> NewValues<Invoice> {
         var values = NewValues<Invoice>()
         values.setProperty(PropertyNumber.invoiceID.rawValue, invoiceID)
@@ -154,7 +133,7 @@ extension Invoice {
         values.setProperty(PropertyNumber.billingCountry.rawValue, billingCountry)
         values.setProperty(PropertyNumber.billingPostalCode.rawValue, billingPostalCode)
         values.setProperty(PropertyNumber.total.rawValue, total)
-        values.setProperty(PropertyNumber.customer.rawValue, customer)
+        values.setToOne(PropertyNumber.customer.rawValue, columns: [PropertyNumber.customerID.rawValue], customer)
         return values
     }
 }

@@ -2,7 +2,11 @@
 
 public import Kindred
 
-extension InvoiceLine: TypedObject {
+extension InvoiceLine: KeyedObject {
+    /// The class of the objects.
+    public typealias Target = InvoiceLine
+    /// The type of the key.
+    public typealias PrimaryKey = Int
     /// The entity `public.invoice_line`, and what stands behind each property.
     public static let mapping = EntityMapping(
         schema: "public",
@@ -80,34 +84,17 @@ extension InvoiceLine {
     /// The values of a new row; the database fills what is nil.
     public static func new(
         invoiceLineID: Int,
-        invoiceID: Int,
-        trackID: Int,
-        unitPrice: PostgresNumeric,
-        quantity: Int
-    ) -> NewValues<InvoiceLine> {
-        var values = NewValues<InvoiceLine>()
-        values.setProperty(PropertyNumber.invoiceLineID.rawValue, invoiceLineID)
-        values.setProperty(PropertyNumber.invoiceID.rawValue, invoiceID)
-        values.setProperty(PropertyNumber.trackID.rawValue, trackID)
-        values.setProperty(PropertyNumber.unitPrice.rawValue, unitPrice)
-        values.setProperty(PropertyNumber.quantity.rawValue, quantity)
-        return values
-    }
-
-    /// The values of a new row; the database fills what is nil.
-    public static func new(
-        invoiceLineID: Int,
         unitPrice: PostgresNumeric,
         quantity: Int,
-        invoice: Invoice,
-        track: Track
+        invoice: some ToOneValue<Invoice>,
+        track: some ToOneValue<Track>
     ) -> NewValues<InvoiceLine> {
         var values = NewValues<InvoiceLine>()
         values.setProperty(PropertyNumber.invoiceLineID.rawValue, invoiceLineID)
         values.setProperty(PropertyNumber.unitPrice.rawValue, unitPrice)
         values.setProperty(PropertyNumber.quantity.rawValue, quantity)
-        values.setProperty(PropertyNumber.invoice.rawValue, invoice)
-        values.setProperty(PropertyNumber.track.rawValue, track)
+        values.setToOne(PropertyNumber.invoice.rawValue, columns: [PropertyNumber.invoiceID.rawValue], invoice)
+        values.setToOne(PropertyNumber.track.rawValue, columns: [PropertyNumber.trackID.rawValue], track)
         return values
     }
 }

@@ -2,7 +2,11 @@
 
 public import Kindred
 
-extension MediaType: TypedObject {
+extension MediaType: KeyedObject {
+    /// The class of the objects.
+    public typealias Target = MediaType
+    /// The type of the key.
+    public typealias PrimaryKey = Int
     /// The entity `public.media_type`, and what stands behind each property.
     public static let mapping = EntityMapping(
         schema: "public",

@@ -2,7 +2,11 @@
 
 public import Kindred
 
-extension Playlist: TypedObject {
+extension Playlist: KeyedObject {
+    /// The class of the objects.
+    public typealias Target = Playlist
+    /// The type of the key.
+    public typealias PrimaryKey = Int
     /// The entity `public.playlist`, and what stands behind each property.
     public static let mapping = EntityMapping(
         schema: "public",

@@ -2,7 +2,11 @@
 
 public import Kindred
 
-extension PlaylistTrack: TypedObject {
+extension PlaylistTrack: KeyedObject {
+    /// The class of the objects.
+    public typealias Target = PlaylistTrack
+    /// The type of the key.
+    public typealias PrimaryKey = (Int, Int)
     /// The entity `public.playlist_track`, and what stands behind each property.
     public static let mapping = EntityMapping(
         schema: "public",
@@ -54,18 +58,13 @@ extension PlaylistTrack {
 
 extension PlaylistTrack {
     /// The values of a new row; the database fills what is nil.
-    public static func new(playlistID: Int, trackID: Int) -> NewValues<PlaylistTrack> {
+    public static func new(
+        playlist: some ToOneValue<Playlist>,
+        track: some ToOneValue<Track>
+    ) -> NewValues<PlaylistTrack> {
         var values = NewValues<PlaylistTrack>()
-        values.setProperty(PropertyNumber.playlistID.rawValue, playlistID)
-        values.setProperty(PropertyNumber.trackID.rawValue, trackID)
-        return values
-    }
-
-    /// The values of a new row; the database fills what is nil.
-    public static func new(playlist: Playlist, track: Track) -> NewValues<PlaylistTrack> {
-        var values = NewValues<PlaylistTrack>()
-        values.setProperty(PropertyNumber.playlist.rawValue, playlist)
-        values.setProperty(PropertyNumber.track.rawValue, track)
+        values.setToOne(PropertyNumber.playlist.rawValue, columns: [PropertyNumber.playlistID.rawValue], playlist)
+        values.setToOne(PropertyNumber.track.rawValue, columns: [PropertyNumber.trackID.rawValue], track)
         return values
     }
 }

@@ -2,7 +2,11 @@
 
 public import Kindred
 
-extension Track: TypedObject {
+extension Track: KeyedObject {
+    /// The class of the objects.
+    public typealias Target = Track
+    /// The type of the key.
+    public typealias PrimaryKey = Int
     /// The entity `public.track`, and what stands behind each property.
     public static let mapping = EntityMapping(
         schema: "public",
@@ -151,57 +155,24 @@ extension Track {
     public static func new(
         trackID: Int,
         name: String,
-        albumID: Int? = nil,
-        mediaTypeID: Int,
-        genreID: Int? = nil,
         composer: String? = nil,
         milliseconds: Int,
         bytes: Int? = nil,
         unitPrice: PostgresNumeric,
-        album: Album? = nil,
-        genre: Genre? = nil
+        mediaType: some ToOneValue<MediaType>,
+        album: some OptionalToOneValue<Album> = Album?.none,
+        genre: some OptionalToOneValue<Genre> = Genre?.none
     ) -> NewValues<Track> {
         var values = NewValues<Track>()
         values.setProperty(PropertyNumber.trackID.rawValue, trackID)
         values.setProperty(PropertyNumber.name.rawValue, name)
-        values.setProperty(PropertyNumber.albumID.rawValue, albumID)
-        values.setProperty(PropertyNumber.mediaTypeID.rawValue, mediaTypeID)
-        values.setProperty(PropertyNumber.genreID.rawValue, genreID)
         values.setProperty(PropertyNumber.composer.rawValue, composer)
         values.setProperty(PropertyNumber.milliseconds.rawValue, milliseconds)
         values.setProperty(PropertyNumber.bytes.rawValue, bytes)
         values.setProperty(PropertyNumber.unitPrice.rawValue, unitPrice)
-        values.setProperty(PropertyNumber.album.rawValue, album)
-        values.setProperty(PropertyNumber.genre.rawValue, genre)
-        return values
-    }
-
-    /// The values of a new row; the database fills what is nil.
-    public static func new(
-        trackID: Int,
-        name: String,
-        albumID: Int? = nil,
-        genreID: Int? = nil,
-        composer: String? = nil,
-        milliseconds: Int,
-        bytes: Int? = nil,
-        unitPrice: PostgresNumeric,
-        mediaType: MediaType,
-        album: Album? = nil,
-        genre: Genre? = nil
-    ) -> NewValues<Track> {
-        var values = NewValues<Track>()
-        values.setProperty(PropertyNumber.trackID.rawValue, trackID)
-        values.setProperty(PropertyNumber.name.rawValue, name)
-        values.setProperty(PropertyNumber.albumID.rawValue, albumID)
-        values.setProperty(PropertyNumber.genreID.rawValue, genreID)
-        values.setProperty(PropertyNumber.composer.rawValue, composer)
-        values.setProperty(PropertyNumber.milliseconds.rawValue, milliseconds)
-        values.setProperty(PropertyNumber.bytes.rawValue, bytes)
-        values.setProperty(PropertyNumber.unitPrice.rawValue, unitPrice)
-        values.setProperty(PropertyNumber.mediaType.rawValue, mediaType)
-        values.setProperty(PropertyNumber.album.rawValue, album)
-        values.setProperty(PropertyNumber.genre.rawValue, genre)
+        values.setToOne(PropertyNumber.mediaType.rawValue, columns: [PropertyNumber.mediaTypeID.rawValue], mediaType)
+        values.setToOne(PropertyNumber.album.rawValue, columns: [PropertyNumber.albumID.rawValue], album)
+        values.setToOne(PropertyNumber.genre.rawValue, columns: [PropertyNumber.genreID.rawValue], genre)
         return values
     }
 }

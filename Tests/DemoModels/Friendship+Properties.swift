@@ -74,7 +74,11 @@ extension Friendship {
     ) -> NewValues<Friendship> {
         var values = NewValues<Friendship>()
         values.setProperty(PropertyNumber.since.rawValue, since)
-        values.setToOne(PropertyNumber.befriendedBy.rawValue, columns: [PropertyNumber.friendID.rawValue], befriendedBy)
+        values.setToOne(
+            PropertyNumber.befriendedBy.rawValue,
+            columns: [PropertyNumber.friendID.rawValue],
+            befriendedBy
+        )
         values.setToOne(PropertyNumber.friends.rawValue, columns: [PropertyNumber.personID.rawValue], friends)
         return values
     }

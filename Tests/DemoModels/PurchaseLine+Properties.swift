@@ -110,10 +110,14 @@ extension PurchaseLine {
         values.setProperty(PropertyNumber.price.rawValue, price)
         values.setToOne(
             PropertyNumber.purchase.rawValue,
-            columns: [PropertyNumber.storeID.rawValue, PropertyNumber.purchaseNumber.rawValue], purchase)
+            columns: [PropertyNumber.storeID.rawValue, PropertyNumber.purchaseNumber.rawValue],
+            purchase
+        )
         values.setToOne(
-            PropertyNumber.stock.rawValue, columns: [PropertyNumber.storeID.rawValue, PropertyNumber.bookID.rawValue],
-            stock)
+            PropertyNumber.stock.rawValue,
+            columns: [PropertyNumber.storeID.rawValue, PropertyNumber.bookID.rawValue],
+            stock
+        )
         return values
     }
 }

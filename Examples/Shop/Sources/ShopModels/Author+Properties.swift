@@ -3,7 +3,11 @@
 public import Foundation
 public import Kindred
 
-extension Author: TypedObject {
+extension Author: KeyedObject {
+    /// The class of the objects.
+    public typealias Target = Author
+    /// The type of the key.
+    public typealias PrimaryKey = Int
     /// The entity `public.author`, and what stands behind each property.
     public static let mapping = EntityMapping(
         schema: "public",

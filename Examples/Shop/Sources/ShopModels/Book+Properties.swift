@@ -3,7 +3,11 @@
 public import Foundation
 public import Kindred
 
-extension Book: TypedObject {
+extension Book: KeyedObject {
+    /// The class of the objects.
+    public typealias Target = Book
+    /// The type of the key.
+    public typealias PrimaryKey = Int
     /// The entity `public.book`, and what stands behind each property.
     public static let mapping = EntityMapping(
         schema: "public",
@@ -128,7 +132,7 @@ extension Book {
         published: PostgresDate,
         price: PostgresNumeric,
         keywords: [String?]? = nil,
-        categoryID: Int
+        category: some ToOneValue<Category>
     ) -> NewValues<Book> {
         var values = NewValues<Book>()
         values.setProperty(PropertyNumber.id.rawValue, id)
@@ -137,28 +141,7 @@ extension Book {
         values.setProperty(PropertyNumber.published.rawValue, published)
         values.setProperty(PropertyNumber.price.rawValue, price)
         values.setProperty(PropertyNumber.keywords.rawValue, keywords)
-        values.setProperty(PropertyNumber.categoryID.rawValue, categoryID)
-        return values
-    }
-
-    /// The values of a new row; the database fills what is nil.
-    public static func new(
-        id: Int? = nil,
-        isbn: String,
-        title: String,
-        published: PostgresDate,
-        price: PostgresNumeric,
-        keywords: [String?]? = nil,
-        category: Category
-    ) -> NewValues<Book> {
-        var values = NewValues<Book>()
-        values.setProperty(PropertyNumber.id.rawValue, id)
-        values.setProperty(PropertyNumber.isbn.rawValue, isbn)
-        values.setProperty(PropertyNumber.title.rawValue, title)
-        values.setProperty(PropertyNumber.published.rawValue, published)
-        values.setProperty(PropertyNumber.price.rawValue, price)
-        values.setProperty(PropertyNumber.keywords.rawValue, keywords)
-        values.setProperty(PropertyNumber.category.rawValue, category)
+        values.setToOne(PropertyNumber.category.rawValue, columns: [PropertyNumber.categoryID.rawValue], category)
         return values
     }
 }

@@ -2,7 +2,11 @@
 
 public import Kindred
 
-extension BookAuthor: TypedObject {
+extension BookAuthor: KeyedObject {
+    /// The class of the objects.
+    public typealias Target = BookAuthor
+    /// The type of the key.
+    public typealias PrimaryKey = (Int, Int)
     /// The entity `public.book_author`, and what stands behind each property.
     public static let mapping = EntityMapping(
         schema: "public",
@@ -71,20 +75,15 @@ extension BookAuthor {
 
 extension BookAuthor {
     /// The values of a new row; the database fills what is nil.
-    public static func new(bookID: Int, authorID: Int, position: Int? = nil) -> NewValues<BookAuthor> {
-        var values = NewValues<BookAuthor>()
-        values.setProperty(PropertyNumber.bookID.rawValue, bookID)
-        values.setProperty(PropertyNumber.authorID.rawValue, authorID)
-        values.setProperty(PropertyNumber.position.rawValue, position)
-        return values
-    }
-
-    /// The values of a new row; the database fills what is nil.
-    public static func new(position: Int? = nil, authors: Book, books: Author) -> NewValues<BookAuthor> {
+    public static func new(
+        position: Int? = nil,
+        authors: some ToOneValue<Book>,
+        books: some ToOneValue<Author>
+    ) -> NewValues<BookAuthor> {
         var values = NewValues<BookAuthor>()
         values.setProperty(PropertyNumber.position.rawValue, position)
-        values.setProperty(PropertyNumber.authors.rawValue, authors)
-        values.setProperty(PropertyNumber.books.rawValue, books)
+        values.setToOne(PropertyNumber.authors.rawValue, columns: [PropertyNumber.bookID.rawValue], authors)
+        values.setToOne(PropertyNumber.books.rawValue, columns: [PropertyNumber.authorID.rawValue], books)
         return values
     }
 }

@@ -2,7 +2,11 @@
 
 public import Kindred
 
-extension Category: TypedObject {
+extension Category: KeyedObject {
+    /// The class of the objects.
+    public typealias Target = Category
+    /// The type of the key.
+    public typealias PrimaryKey = Int
     /// The entity `public.category`, and what stands behind each property.
     public static let mapping = EntityMapping(
         schema: "public",
@@ -70,14 +74,12 @@ extension Category {
     public static func new(
         id: Int? = nil,
         name: String,
-        parentID: Int? = nil,
-        parent: Category? = nil
+        parent: some OptionalToOneValue<Category> = Category?.none
     ) -> NewValues<Category> {
         var values = NewValues<Category>()
         values.setProperty(PropertyNumber.id.rawValue, id)
         values.setProperty(PropertyNumber.name.rawValue, name)
-        values.setProperty(PropertyNumber.parentID.rawValue, parentID)
-        values.setProperty(PropertyNumber.parent.rawValue, parent)
+        values.setToOne(PropertyNumber.parent.rawValue, columns: [PropertyNumber.parentID.rawValue], parent)
         return values
     }
 }

@@ -3,7 +3,11 @@
 public import Foundation
 public import Kindred
 
-extension Email: TypedObject {
+extension Email: KeyedObject {
+    /// The class of the objects.
+    public typealias Target = Email
+    /// The type of the key.
+    public typealias PrimaryKey = Int
     /// The entity `public.email`, and what stands behind each property.
     public static let mapping = EntityMapping(
         schema: "public",
@@ -65,16 +69,14 @@ extension Email {
     public static func new(
         id: Int? = nil,
         address: String,
-        personID: Int? = nil,
         deletedAt: PostgresTimestamp? = nil,
-        person: Person? = nil
+        person: some OptionalToOneValue<Person> = Person?.none
     ) -> NewValues<Email> {
         var values = NewValues<Email>()
         values.setProperty(PropertyNumber.id.rawValue, id)
         values.setProperty(PropertyNumber.address.rawValue, address)
-        values.setProperty(PropertyNumber.personID.rawValue, personID)
         values.setProperty(PropertyNumber.deletedAt.rawValue, deletedAt)
-        values.setProperty(PropertyNumber.person.rawValue, person)
+        values.setToOne(PropertyNumber.person.rawValue, columns: [PropertyNumber.personID.rawValue], person)
         return values
     }
 }

@@ -3,7 +3,11 @@
 public import Foundation
 public import Kindred
 
-extension Friendship: TypedObject {
+extension Friendship: KeyedObject {
+    /// The class of the objects.
+    public typealias Target = Friendship
+    /// The type of the key.
+    public typealias PrimaryKey = (Int, Int)
     /// The entity `public.friendship`, and what stands behind each property.
     public static let mapping = EntityMapping(
         schema: "public",
@@ -63,20 +67,19 @@ extension Friendship {
 
 extension Friendship {
     /// The values of a new row; the database fills what is nil.
-    public static func new(personID: Int, friendID: Int, since: PostgresDate? = nil) -> NewValues<Friendship> {
-        var values = NewValues<Friendship>()
-        values.setProperty(PropertyNumber.personID.rawValue, personID)
-        values.setProperty(PropertyNumber.friendID.rawValue, friendID)
-        values.setProperty(PropertyNumber.since.rawValue, since)
-        return values
-    }
-
-    /// The values of a new row; the database fills what is nil.
-    public static func new(since: PostgresDate? = nil, befriendedBy: Person, friends: Person) -> NewValues<Friendship> {
+    public static func new(
+        since: PostgresDate? = nil,
+        befriendedBy: some ToOneValue<Person>,
+        friends: some ToOneValue<Person>
+    ) -> NewValues<Friendship> {
         var values = NewValues<Friendship>()
         values.setProperty(PropertyNumber.since.rawValue, since)
-        values.setProperty(PropertyNumber.befriendedBy.rawValue, befriendedBy)
-        values.setProperty(PropertyNumber.friends.rawValue, friends)
+        values.setToOne(
+            PropertyNumber.befriendedBy.rawValue,
+            columns: [PropertyNumber.friendID.rawValue],
+            befriendedBy
+        )
+        values.setToOne(PropertyNumber.friends.rawValue, columns: [PropertyNumber.personID.rawValue], friends)
         return values
     }
 }

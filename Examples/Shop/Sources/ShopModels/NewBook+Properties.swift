@@ -3,7 +3,11 @@
 public import Foundation
 public import Kindred
 
-extension NewBook: TypedObject {
+extension NewBook: KeyedObject {
+    /// The class of the objects.
+    public typealias Target = NewBook
+    /// The type of the key.
+    public typealias PrimaryKey = Int
     /// The entity `public.new_book`, and what stands behind each property.
     public static let mapping = EntityMapping(
         schema: "public",

@@ -3,7 +3,11 @@
 public import Foundation
 public import Kindred
 
-extension Person: TypedObject {
+extension Person: KeyedObject {
+    /// The class of the objects.
+    public typealias Target = Person
+    /// The type of the key.
+    public typealias PrimaryKey = Int
     /// The entity `public.person`, and what stands behind each property.
     public static let mapping = EntityMapping(
         schema: "public",

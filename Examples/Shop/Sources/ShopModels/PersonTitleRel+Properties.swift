@@ -2,7 +2,11 @@
 
 public import Kindred
 
-extension PersonTitleRel: TypedObject {
+extension PersonTitleRel: KeyedObject {
+    /// The class of the objects.
+    public typealias Target = PersonTitleRel
+    /// The type of the key.
+    public typealias PrimaryKey = (Int, Int)
     /// The entity `public.person_title_rel`, and what stands behind each property.
     public static let mapping = EntityMapping(
         schema: "public",
@@ -54,18 +58,13 @@ extension PersonTitleRel {
 
 extension PersonTitleRel {
     /// The values of a new row; the database fills what is nil.
-    public static func new(personID: Int, titleID: Int) -> NewValues<PersonTitleRel> {
+    public static func new(
+        people: some ToOneValue<Title>,
+        titles: some ToOneValue<Person>
+    ) -> NewValues<PersonTitleRel> {
         var values = NewValues<PersonTitleRel>()
-        values.setProperty(PropertyNumber.personID.rawValue, personID)
-        values.setProperty(PropertyNumber.titleID.rawValue, titleID)
-        return values
-    }
-
-    /// The values of a new row; the database fills what is nil.
-    public static func new(people: Title, titles: Person) -> NewValues<PersonTitleRel> {
-        var values = NewValues<PersonTitleRel>()
-        values.setProperty(PropertyNumber.people.rawValue, people)
-        values.setProperty(PropertyNumber.titles.rawValue, titles)
+        values.setToOne(PropertyNumber.people.rawValue, columns: [PropertyNumber.titleID.rawValue], people)
+        values.setToOne(PropertyNumber.titles.rawValue, columns: [PropertyNumber.personID.rawValue], titles)
         return values
     }
 }

@@ -2,7 +2,11 @@
 
 public import Kindred
 
-extension Profile: TypedObject {
+extension Profile: KeyedObject {
+    /// The class of the objects.
+    public typealias Target = Profile
+    /// The type of the key.
+    public typealias PrimaryKey = Int
     /// The entity `public.profile`, and what stands behind each property.
     public static let mapping = EntityMapping(
         schema: "public",
@@ -62,31 +66,16 @@ extension Profile {
 extension Profile {
     /// The values of a new row; the database fills what is nil.
     public static func new(
-        personID: Int,
-        biography: String? = nil,
-        languages: [String?]? = nil,
-        settings: PostgresJSON? = nil
-    ) -> NewValues<Profile> {
-        var values = NewValues<Profile>()
-        values.setProperty(PropertyNumber.personID.rawValue, personID)
-        values.setProperty(PropertyNumber.biography.rawValue, biography)
-        values.setProperty(PropertyNumber.languages.rawValue, languages)
-        values.setProperty(PropertyNumber.settings.rawValue, settings)
-        return values
-    }
-
-    /// The values of a new row; the database fills what is nil.
-    public static func new(
         biography: String? = nil,
         languages: [String?]? = nil,
         settings: PostgresJSON? = nil,
-        person: Person
+        person: some ToOneValue<Person>
     ) -> NewValues<Profile> {
         var values = NewValues<Profile>()
         values.setProperty(PropertyNumber.biography.rawValue, biography)
         values.setProperty(PropertyNumber.languages.rawValue, languages)
         values.setProperty(PropertyNumber.settings.rawValue, settings)
-        values.setProperty(PropertyNumber.person.rawValue, person)
+        values.setToOne(PropertyNumber.person.rawValue, columns: [PropertyNumber.personID.rawValue], person)
         return values
     }
 }

@@ -3,7 +3,11 @@
 public import Foundation
 public import Kindred
 
-extension Purchase: TypedObject {
+extension Purchase: KeyedObject {
+    /// The class of the objects.
+    public typealias Target = Purchase
+    /// The type of the key.
+    public typealias PrimaryKey = (Int, Int)
     /// The entity `public.purchase`, and what stands behind each property.
     public static let mapping = EntityMapping(
         schema: "public",
@@ -95,43 +99,20 @@ extension Purchase {
 extension Purchase {
     /// The values of a new row; the database fills what is nil.
     public static func new(
-        storeID: Int,
         number: Int,
         status: PurchaseStatus? = nil,
         placedAt: PostgresTimestamp? = nil,
         parcel: UUID? = nil,
-        buyerID: Int? = nil,
-        buyer: Person? = nil
-    ) -> NewValues<Purchase> {
-        var values = NewValues<Purchase>()
-        values.setProperty(PropertyNumber.storeID.rawValue, storeID)
-        values.setProperty(PropertyNumber.number.rawValue, number)
-        values.setProperty(PropertyNumber.status.rawValue, status)
-        values.setProperty(PropertyNumber.placedAt.rawValue, placedAt)
-        values.setProperty(PropertyNumber.parcel.rawValue, parcel)
-        values.setProperty(PropertyNumber.buyerID.rawValue, buyerID)
-        values.setProperty(PropertyNumber.buyer.rawValue, buyer)
-        return values
-    }
-
-    /// The values of a new row; the database fills what is nil.
-    public static func new(
-        number: Int,
-        status: PurchaseStatus? = nil,
-        placedAt: PostgresTimestamp? = nil,
-        parcel: UUID? = nil,
-        buyerID: Int? = nil,
-        store: Store,
-        buyer: Person? = nil
+        store: some ToOneValue<Store>,
+        buyer: some OptionalToOneValue<Person> = Person?.none
     ) -> NewValues<Purchase> {
         var values = NewValues<Purchase>()
         values.setProperty(PropertyNumber.number.rawValue, number)
         values.setProperty(PropertyNumber.status.rawValue, status)
         values.setProperty(PropertyNumber.placedAt.rawValue, placedAt)
         values.setProperty(PropertyNumber.parcel.rawValue, parcel)
-        values.setProperty(PropertyNumber.buyerID.rawValue, buyerID)
-        values.setProperty(PropertyNumber.store.rawValue, store)
-        values.setProperty(PropertyNumber.buyer.rawValue, buyer)
+        values.setToOne(PropertyNumber.store.rawValue, columns: [PropertyNumber.storeID.rawValue], store)
+        values.setToOne(PropertyNumber.buyer.rawValue, columns: [PropertyNumber.buyerID.rawValue], buyer)
         return values
     }
 }

@@ -2,7 +2,11 @@
 
 public import Kindred
 
-extension PurchaseLine: TypedObject {
+extension PurchaseLine: KeyedObject {
+    /// The class of the objects.
+    public typealias Target = PurchaseLine
+    /// The type of the key.
+    public typealias PrimaryKey = (Int, Int, Int)
     /// The entity `public.purchase_line`, and what stands behind each property.
     public static let mapping = EntityMapping(
         schema: "public",
@@ -94,37 +98,26 @@ extension PurchaseLine {
 extension PurchaseLine {
     /// The values of a new row; the database fills what is nil.
     public static func new(
-        storeID: Int,
-        purchaseNumber: Int,
-        line: Int,
-        bookID: Int,
-        copies: Int? = nil,
-        price: PostgresNumeric
-    ) -> NewValues<PurchaseLine> {
-        var values = NewValues<PurchaseLine>()
-        values.setProperty(PropertyNumber.storeID.rawValue, storeID)
-        values.setProperty(PropertyNumber.purchaseNumber.rawValue, purchaseNumber)
-        values.setProperty(PropertyNumber.line.rawValue, line)
-        values.setProperty(PropertyNumber.bookID.rawValue, bookID)
-        values.setProperty(PropertyNumber.copies.rawValue, copies)
-        values.setProperty(PropertyNumber.price.rawValue, price)
-        return values
-    }
-
-    /// The values of a new row; the database fills what is nil.
-    public static func new(
         line: Int,
         copies: Int? = nil,
         price: PostgresNumeric,
-        purchase: Purchase,
-        stock: Stock
+        purchase: some ToOneValue<Purchase>,
+        stock: some ToOneValue<Stock>
     ) -> NewValues<PurchaseLine> {
         var values = NewValues<PurchaseLine>()
         values.setProperty(PropertyNumber.line.rawValue, line)
         values.setProperty(PropertyNumber.copies.rawValue, copies)
         values.setProperty(PropertyNumber.price.rawValue, price)
-        values.setProperty(PropertyNumber.purchase.rawValue, purchase)
-        values.setProperty(PropertyNumber.stock.rawValue, stock)
+        values.setToOne(
+            PropertyNumber.purchase.rawValue,
+            columns: [PropertyNumber.storeID.rawValue, PropertyNumber.purchaseNumber.rawValue],
+            purchase
+        )
+        values.setToOne(
+            PropertyNumber.stock.rawValue,
+            columns: [PropertyNumber.storeID.rawValue, PropertyNumber.bookID.rawValue],
+            stock
+        )
         return values
     }
 }

@@ -2,7 +2,11 @@
 
 public import Kindred
 
-extension Stock: TypedObject {
+extension Stock: KeyedObject {
+    /// The class of the objects.
+    public typealias Target = Stock
+    /// The type of the key.
+    public typealias PrimaryKey = (Int, Int)
     /// The entity `public.stock`, and what stands behind each property.
     public static let mapping = EntityMapping(
         schema: "public",
@@ -78,20 +82,15 @@ extension Stock {
 
 extension Stock {
     /// The values of a new row; the database fills what is nil.
-    public static func new(storeID: Int, bookID: Int, copies: Int) -> NewValues<Stock> {
-        var values = NewValues<Stock>()
-        values.setProperty(PropertyNumber.storeID.rawValue, storeID)
-        values.setProperty(PropertyNumber.bookID.rawValue, bookID)
-        values.setProperty(PropertyNumber.copies.rawValue, copies)
-        return values
-    }
-
-    /// The values of a new row; the database fills what is nil.
-    public static func new(copies: Int, book: Book, store: Store) -> NewValues<Stock> {
+    public static func new(
+        copies: Int,
+        book: some ToOneValue<Book>,
+        store: some ToOneValue<Store>
+    ) -> NewValues<Stock> {
         var values = NewValues<Stock>()
         values.setProperty(PropertyNumber.copies.rawValue, copies)
-        values.setProperty(PropertyNumber.book.rawValue, book)
-        values.setProperty(PropertyNumber.store.rawValue, store)
+        values.setToOne(PropertyNumber.book.rawValue, columns: [PropertyNumber.bookID.rawValue], book)
+        values.setToOne(PropertyNumber.store.rawValue, columns: [PropertyNumber.storeID.rawValue], store)
         return values
     }
 }

@@ -3,7 +3,11 @@
 public import Foundation
 public import Kindred
 
-extension Store: TypedObject {
+extension Store: KeyedObject {
+    /// The class of the objects.
+    public typealias Target = Store
+    /// The type of the key.
+    public typealias PrimaryKey = Int
     /// The entity `public.store`, and what stands behind each property.
     public static let mapping = EntityMapping(
         schema: "public",
@@ -94,15 +98,13 @@ extension Store {
         id: Int? = nil,
         city: String,
         opened: PostgresDate,
-        managerID: Int? = nil,
-        manager: Person? = nil
+        manager: some OptionalToOneValue<Person> = Person?.none
     ) -> NewValues<Store> {
         var values = NewValues<Store>()
         values.setProperty(PropertyNumber.id.rawValue, id)
         values.setProperty(PropertyNumber.city.rawValue, city)
         values.setProperty(PropertyNumber.opened.rawValue, opened)
-        values.setProperty(PropertyNumber.managerID.rawValue, managerID)
-        values.setProperty(PropertyNumber.manager.rawValue, manager)
+        values.setToOne(PropertyNumber.manager.rawValue, columns: [PropertyNumber.managerID.rawValue], manager)
         return values
     }
 }

@@ -2,7 +2,11 @@
 
 public import Kindred
 
-extension Title: TypedObject {
+extension Title: KeyedObject {
+    /// The class of the objects.
+    public typealias Target = Title
+    /// The type of the key.
+    public typealias PrimaryKey = Int
     /// The entity `public.title`, and what stands behind each property.
     public static let mapping = EntityMapping(
         schema: "public",

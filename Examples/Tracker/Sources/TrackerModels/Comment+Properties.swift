@@ -3,7 +3,11 @@
 public import Foundation
 public import Kindred
 
-extension Comment: TypedObject {
+extension Comment: KeyedObject {
+    /// The class of the objects.
+    public typealias Target = Comment
+    /// The type of the key.
+    public typealias PrimaryKey = (Int, Int)
     /// The entity `public.comment`, and what stands behind each property.
     public static let mapping = EntityMapping(
         schema: "public",
@@ -96,41 +100,28 @@ extension Comment {
 extension Comment {
     /// The values of a new row; the database fills what is nil.
     public static func new(
-        organizationID: Int,
         id: Int? = nil,
         text: String,
         createdAt: PostgresTimestamp? = nil,
         deletedAt: PostgresTimestamp? = nil,
-        ticketID: Int,
-        authorID: Int
-    ) -> NewValues<Comment> {
-        var values = NewValues<Comment>()
-        values.setProperty(PropertyNumber.organizationID.rawValue, organizationID)
-        values.setProperty(PropertyNumber.id.rawValue, id)
-        values.setProperty(PropertyNumber.text.rawValue, text)
-        values.setProperty(PropertyNumber.createdAt.rawValue, createdAt)
-        values.setProperty(PropertyNumber.deletedAt.rawValue, deletedAt)
-        values.setProperty(PropertyNumber.ticketID.rawValue, ticketID)
-        values.setProperty(PropertyNumber.authorID.rawValue, authorID)
-        return values
-    }
-
-    /// The values of a new row; the database fills what is nil.
-    public static func new(
-        id: Int? = nil,
-        text: String,
-        createdAt: PostgresTimestamp? = nil,
-        deletedAt: PostgresTimestamp? = nil,
-        author: Person,
-        ticket: Ticket
+        author: some ToOneValue<Person>,
+        ticket: some ToOneValue<Ticket>
     ) -> NewValues<Comment> {
         var values = NewValues<Comment>()
         values.setProperty(PropertyNumber.id.rawValue, id)
         values.setProperty(PropertyNumber.text.rawValue, text)
         values.setProperty(PropertyNumber.createdAt.rawValue, createdAt)
         values.setProperty(PropertyNumber.deletedAt.rawValue, deletedAt)
-        values.setProperty(PropertyNumber.author.rawValue, author)
-        values.setProperty(PropertyNumber.ticket.rawValue, ticket)
+        values.setToOne(
+            PropertyNumber.author.rawValue,
+            columns: [PropertyNumber.organizationID.rawValue, PropertyNumber.authorID.rawValue],
+            author
+        )
+        values.setToOne(
+            PropertyNumber.ticket.rawValue,
+            columns: [PropertyNumber.organizationID.rawValue, PropertyNumber.ticketID.rawValue],
+            ticket
+        )
         return values
     }
 }

@@ -2,7 +2,11 @@
 
 public import Kindred
 
-extension Document: TypedObject {
+extension Document: KeyedObject {
+    /// The class of the objects.
+    public typealias Target = Document
+    /// The type of the key.
+    public typealias PrimaryKey = (Int, Int)
     /// The entity `public.document`, and what stands behind each property.
     public static let mapping = EntityMapping(
         schema: "public",
@@ -69,33 +73,20 @@ extension Document {
 extension Document {
     /// The values of a new row; the database fills what is nil.
     public static func new(
-        organizationID: Int,
         id: Int? = nil,
         title: String,
         content: String? = nil,
-        projectID: Int
-    ) -> NewValues<Document> {
-        var values = NewValues<Document>()
-        values.setProperty(PropertyNumber.organizationID.rawValue, organizationID)
-        values.setProperty(PropertyNumber.id.rawValue, id)
-        values.setProperty(PropertyNumber.title.rawValue, title)
-        values.setProperty(PropertyNumber.content.rawValue, content)
-        values.setProperty(PropertyNumber.projectID.rawValue, projectID)
-        return values
-    }
-
-    /// The values of a new row; the database fills what is nil.
-    public static func new(
-        id: Int? = nil,
-        title: String,
-        content: String? = nil,
-        project: Project
+        project: some ToOneValue<Project>
     ) -> NewValues<Document> {
         var values = NewValues<Document>()
         values.setProperty(PropertyNumber.id.rawValue, id)
         values.setProperty(PropertyNumber.title.rawValue, title)
         values.setProperty(PropertyNumber.content.rawValue, content)
-        values.setProperty(PropertyNumber.project.rawValue, project)
+        values.setToOne(
+            PropertyNumber.project.rawValue,
+            columns: [PropertyNumber.organizationID.rawValue, PropertyNumber.projectID.rawValue],
+            project
+        )
         return values
     }
 }

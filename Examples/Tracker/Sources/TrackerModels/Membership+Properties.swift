@@ -2,7 +2,11 @@
 
 public import Kindred
 
-extension Membership: TypedObject {
+extension Membership: KeyedObject {
+    /// The class of the objects.
+    public typealias Target = Membership
+    /// The type of the key.
+    public typealias PrimaryKey = (Int, Int, Int)
     /// The entity `public.membership`, and what stands behind each property.
     public static let mapping = EntityMapping(
         schema: "public",
@@ -71,25 +75,22 @@ extension Membership {
 extension Membership {
     /// The values of a new row; the database fills what is nil.
     public static func new(
-        organizationID: Int,
-        projectID: Int,
-        personID: Int,
-        role: MembershipRole
+        role: MembershipRole,
+        person: some ToOneValue<Person>,
+        project: some ToOneValue<Project>
     ) -> NewValues<Membership> {
         var values = NewValues<Membership>()
-        values.setProperty(PropertyNumber.organizationID.rawValue, organizationID)
-        values.setProperty(PropertyNumber.projectID.rawValue, projectID)
-        values.setProperty(PropertyNumber.personID.rawValue, personID)
         values.setProperty(PropertyNumber.role.rawValue, role)
-        return values
-    }
-
-    /// The values of a new row; the database fills what is nil.
-    public static func new(role: MembershipRole, person: Person, project: Project) -> NewValues<Membership> {
-        var values = NewValues<Membership>()
-        values.setProperty(PropertyNumber.role.rawValue, role)
-        values.setProperty(PropertyNumber.person.rawValue, person)
-        values.setProperty(PropertyNumber.project.rawValue, project)
+        values.setToOne(
+            PropertyNumber.person.rawValue,
+            columns: [PropertyNumber.organizationID.rawValue, PropertyNumber.personID.rawValue],
+            person
+        )
+        values.setToOne(
+            PropertyNumber.project.rawValue,
+            columns: [PropertyNumber.organizationID.rawValue, PropertyNumber.projectID.rawValue],
+            project
+        )
         return values
     }
 }

@@ -2,7 +2,11 @@
 
 public import Kindred
 
-extension Organization: TypedObject {
+extension Organization: KeyedObject {
+    /// The class of the objects.
+    public typealias Target = Organization
+    /// The type of the key.
+    public typealias PrimaryKey = Int
     /// The entity `public.organization`, and what stands behind each property.
     public static let mapping = EntityMapping(
         schema: "public",

@@ -2,7 +2,11 @@
 
 public import Kindred
 
-extension Person: TypedObject {
+extension Person: KeyedObject {
+    /// The class of the objects.
+    public typealias Target = Person
+    /// The type of the key.
+    public typealias PrimaryKey = (Int, Int)
     /// The entity `public.person`, and what stands behind each property.
     public static let mapping = EntityMapping(
         schema: "public",
@@ -88,20 +92,19 @@ extension Person {
 
 extension Person {
     /// The values of a new row; the database fills what is nil.
-    public static func new(organizationID: Int, id: Int? = nil, name: String) -> NewValues<Person> {
-        var values = NewValues<Person>()
-        values.setProperty(PropertyNumber.organizationID.rawValue, organizationID)
-        values.setProperty(PropertyNumber.id.rawValue, id)
-        values.setProperty(PropertyNumber.name.rawValue, name)
-        return values
-    }
-
-    /// The values of a new row; the database fills what is nil.
-    public static func new(id: Int? = nil, name: String, organization: Organization) -> NewValues<Person> {
+    public static func new(
+        id: Int? = nil,
+        name: String,
+        organization: some ToOneValue<Organization>
+    ) -> NewValues<Person> {
         var values = NewValues<Person>()
         values.setProperty(PropertyNumber.id.rawValue, id)
         values.setProperty(PropertyNumber.name.rawValue, name)
-        values.setProperty(PropertyNumber.organization.rawValue, organization)
+        values.setToOne(
+            PropertyNumber.organization.rawValue,
+            columns: [PropertyNumber.organizationID.rawValue],
+            organization
+        )
         return values
     }
 }

@@ -2,7 +2,11 @@
 
 public import Kindred
 
-extension Project: TypedObject {
+extension Project: KeyedObject {
+    /// The class of the objects.
+    public typealias Target = Project
+    /// The type of the key.
+    public typealias PrimaryKey = (Int, Int)
     /// The entity `public.project`, and what stands behind each property.
     public static let mapping = EntityMapping(
         schema: "public",
@@ -81,20 +85,19 @@ extension Project {
 
 extension Project {
     /// The values of a new row; the database fills what is nil.
-    public static func new(organizationID: Int, id: Int? = nil, name: String) -> NewValues<Project> {
-        var values = NewValues<Project>()
-        values.setProperty(PropertyNumber.organizationID.rawValue, organizationID)
-        values.setProperty(PropertyNumber.id.rawValue, id)
-        values.setProperty(PropertyNumber.name.rawValue, name)
-        return values
-    }
-
-    /// The values of a new row; the database fills what is nil.
-    public static func new(id: Int? = nil, name: String, organization: Organization) -> NewValues<Project> {
+    public static func new(
+        id: Int? = nil,
+        name: String,
+        organization: some ToOneValue<Organization>
+    ) -> NewValues<Project> {
         var values = NewValues<Project>()
         values.setProperty(PropertyNumber.id.rawValue, id)
         values.setProperty(PropertyNumber.name.rawValue, name)
-        values.setProperty(PropertyNumber.organization.rawValue, organization)
+        values.setToOne(
+            PropertyNumber.organization.rawValue,
+            columns: [PropertyNumber.organizationID.rawValue],
+            organization
+        )
         return values
     }
 }

@@ -3,7 +3,11 @@
 public import Foundation
 public import Kindred
 
-extension Ticket: TypedObject {
+extension Ticket: KeyedObject {
+    /// The class of the objects.
+    public typealias Target = Ticket
+    /// The type of the key.
+    public typealias PrimaryKey = (Int, Int)
     /// The entity `public.ticket`, and what stands behind each property.
     public static let mapping = EntityMapping(
         schema: "public",
@@ -126,42 +130,14 @@ extension Ticket {
 extension Ticket {
     /// The values of a new row; the database fills what is nil.
     public static func new(
-        organizationID: Int,
         id: Int? = nil,
         title: String,
         status: TicketStatus? = nil,
         position: Int? = nil,
         createdAt: PostgresTimestamp? = nil,
         deletedAt: PostgresTimestamp? = nil,
-        projectID: Int,
-        assigneeID: Int? = nil,
-        assignee: Person? = nil
-    ) -> NewValues<Ticket> {
-        var values = NewValues<Ticket>()
-        values.setProperty(PropertyNumber.organizationID.rawValue, organizationID)
-        values.setProperty(PropertyNumber.id.rawValue, id)
-        values.setProperty(PropertyNumber.title.rawValue, title)
-        values.setProperty(PropertyNumber.status.rawValue, status)
-        values.setProperty(PropertyNumber.position.rawValue, position)
-        values.setProperty(PropertyNumber.createdAt.rawValue, createdAt)
-        values.setProperty(PropertyNumber.deletedAt.rawValue, deletedAt)
-        values.setProperty(PropertyNumber.projectID.rawValue, projectID)
-        values.setProperty(PropertyNumber.assigneeID.rawValue, assigneeID)
-        values.setProperty(PropertyNumber.assignee.rawValue, assignee)
-        return values
-    }
-
-    /// The values of a new row; the database fills what is nil.
-    public static func new(
-        id: Int? = nil,
-        title: String,
-        status: TicketStatus? = nil,
-        position: Int? = nil,
-        createdAt: PostgresTimestamp? = nil,
-        deletedAt: PostgresTimestamp? = nil,
-        assigneeID: Int? = nil,
-        project: Project,
-        assignee: Person? = nil
+        project: some ToOneValue<Project>,
+        assignee: some OptionalToOneValue<Person> = Person?.none
     ) -> NewValues<Ticket> {
         var values = NewValues<Ticket>()
         values.setProperty(PropertyNumber.id.rawValue, id)
@@ -170,9 +146,16 @@ extension Ticket {
         values.setProperty(PropertyNumber.position.rawValue, position)
         values.setProperty(PropertyNumber.createdAt.rawValue, createdAt)
         values.setProperty(PropertyNumber.deletedAt.rawValue, deletedAt)
-        values.setProperty(PropertyNumber.assigneeID.rawValue, assigneeID)
-        values.setProperty(PropertyNumber.project.rawValue, project)
-        values.setProperty(PropertyNumber.assignee.rawValue, assignee)
+        values.setToOne(
+            PropertyNumber.project.rawValue,
+            columns: [PropertyNumber.organizationID.rawValue, PropertyNumber.projectID.rawValue],
+            project
+        )
+        values.setToOne(
+            PropertyNumber.assignee.rawValue,
+            columns: [PropertyNumber.organizationID.rawValue, PropertyNumber.assigneeID.rawValue],
+            assignee
+        )
         return values
     }
 }

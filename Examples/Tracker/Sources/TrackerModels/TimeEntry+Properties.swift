@@ -3,7 +3,11 @@
 public import Foundation
 public import Kindred
 
-extension TimeEntry: TypedObject {
+extension TimeEntry: KeyedObject {
+    /// The class of the objects.
+    public typealias Target = TimeEntry
+    /// The type of the key.
+    public typealias PrimaryKey = (Int, Int)
     /// The entity `public.time_entry`, and what stands behind each property.
     public static let mapping = EntityMapping(
         schema: "public",
@@ -88,37 +92,26 @@ extension TimeEntry {
 extension TimeEntry {
     /// The values of a new row; the database fills what is nil.
     public static func new(
-        organizationID: Int,
         id: Int? = nil,
         minutes: Int,
         day: PostgresDate,
-        ticketID: Int,
-        personID: Int
-    ) -> NewValues<TimeEntry> {
-        var values = NewValues<TimeEntry>()
-        values.setProperty(PropertyNumber.organizationID.rawValue, organizationID)
-        values.setProperty(PropertyNumber.id.rawValue, id)
-        values.setProperty(PropertyNumber.minutes.rawValue, minutes)
-        values.setProperty(PropertyNumber.day.rawValue, day)
-        values.setProperty(PropertyNumber.ticketID.rawValue, ticketID)
-        values.setProperty(PropertyNumber.personID.rawValue, personID)
-        return values
-    }
-
-    /// The values of a new row; the database fills what is nil.
-    public static func new(
-        id: Int? = nil,
-        minutes: Int,
-        day: PostgresDate,
-        person: Person,
-        ticket: Ticket
+        person: some ToOneValue<Person>,
+        ticket: some ToOneValue<Ticket>
     ) -> NewValues<TimeEntry> {
         var values = NewValues<TimeEntry>()
         values.setProperty(PropertyNumber.id.rawValue, id)
         values.setProperty(PropertyNumber.minutes.rawValue, minutes)
         values.setProperty(PropertyNumber.day.rawValue, day)
-        values.setProperty(PropertyNumber.person.rawValue, person)
-        values.setProperty(PropertyNumber.ticket.rawValue, ticket)
+        values.setToOne(
+            PropertyNumber.person.rawValue,
+            columns: [PropertyNumber.organizationID.rawValue, PropertyNumber.personID.rawValue],
+            person
+        )
+        values.setToOne(
+            PropertyNumber.ticket.rawValue,
+            columns: [PropertyNumber.organizationID.rawValue, PropertyNumber.ticketID.rawValue],
+            ticket
+        )
         return values
     }
 }

@@ -25,7 +25,7 @@ extension ShopWorks {
             ) { count in
                 let context = typed.makeContext()
                 for row in 0..<count {
-                    try context.add(Review.new(text: "A review", stars: row % 5, book: .key(row + 1)))
+                    try context.add(Review.new(bookID: row + 1, text: "A review", stars: row % 5))
                 }
                 staged.keep(context)
             },
