@@ -1,6 +1,7 @@
 import CommandSupport
 import Foundation
 import KindredCommand
+import KindredPostgres
 import KindredTesting
 import Testing
 

@@ -104,7 +104,7 @@ import Testing
         try await set.insert(others[0])
         try await set.formUnion(others)
         #expect(try await set.count == 2)
-                let count: SQL = "SELECT count(*) FROM \(identifier: pairs)"
+        let count: SQL = "SELECT count(*) FROM \(identifier: pairs)"
         #expect(try await client.value(count) == 2)
         try await set.remove(others[0])
         #expect(try await client.value(count) == 1)

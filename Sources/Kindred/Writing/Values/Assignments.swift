@@ -109,8 +109,9 @@ struct Assignments {
     private func requireRoom(for value: PostgresValue, in column: Int) throws {
         guard let problem = entity.misfit(value, at: column), problem.code == .valueTooLarge else { return }
         let key = entity.entity.attributes[column].name
-        let message = "\(object.map { "\($0)" } ?? "\(entity.name)").\(entity.label(of: column)) cannot have the value: \(problem.reason)"
         let name = entity.name.description
+        let owner = object.map { "\($0)" } ?? name
+        let message = "\(owner).\(entity.label(of: column)) cannot have the value: \(problem.reason)"
         throw KindredError(
             .valueTooLarge, message, entity: name, key: key,
             problems: [KindredError.Problem(.valueTooLarge, message, object: object, entity: name, key: key)])
