@@ -9,13 +9,13 @@ extension Seat: KeyedObject {
     typealias Target = Seat
     typealias PrimaryKey = (Int, Int)
     static let mapping = EntityMapping(
-        schema: "public", name: "seat", key: ["number", "hall"],
+        schema: "public", name: "seat", key: ["chair", "hall"],
         [
-            .attribute(\Seat.hall, "hall", "integer"), .attribute(\Seat.number, "number", "integer"),
+            .attribute(\Seat.hall, "hall", "integer"), .attribute(\Seat.chair, "chair", "integer"),
             .attribute(\Seat.tags, "tags", "text[]"),
         ])
     var hall: Int { readProperty(0) }
-    var number: Int { readProperty(1) }
+    var chair: Int { readProperty(1) }
     var tags: [String] {
         get { readElements(2) }
         set { writeProperty(2, newValue) }
@@ -26,8 +26,8 @@ extension Seat: KeyedObject {
     .database(
         .sql(
             """
-            CREATE TABLE seat (hall integer NOT NULL, number integer NOT NULL, code text NOT NULL, tags text[] NOT NULL);
-            CREATE UNIQUE INDEX place ON seat (number, hall);
+            CREATE TABLE seat (hall integer NOT NULL, chair integer NOT NULL, code text NOT NULL, tags text[] NOT NULL);
+            CREATE UNIQUE INDEX place ON seat (chair, hall);
             CREATE UNIQUE INDEX code ON seat (code);
             COMMENT ON COLUMN seat.tags IS '@kindred {"nullElements": false}';
             INSERT INTO seat VALUES (1, 2, 'a', '{x,y}');
@@ -50,7 +50,7 @@ struct ChosenKeyTests {
         #expect(try plain.schema.entity(named: "seat").primaryKey == ["code"])
         await plain.close()
         try await withSeats { database, context in
-            #expect(try database.schema.entity(named: "seat").primaryKey == ["number", "hall"])
+            #expect(try database.schema.entity(named: "seat").primaryKey == ["chair", "hall"])
             let seat = try await context.get(Seat.self, 2, 1)
             let id = try #require(seat.objectID)
             #expect(try await context.get(id) as? Seat === seat)
@@ -64,7 +64,7 @@ struct ChosenKeyTests {
     @Test func arraysWithoutNullAreReadAskedAndWritten() async throws {
         let client = try await PostgresClient.connect(try PostgresConfiguration(uri: try TestDatabase.current.uri))
         try await withSeats { _, context in
-            let seats = context.fetch(Seat.self)
+            let seats = try context.fetch(Seat.self)
             let seat = try await seats.where { $0.tags.contains("x") && $0.tags.count == 2 }.one()
             #expect(seat.tags == ["x", "y"])
             #expect(try await seats.where { $0.tags.containsAny(["z", "y"]) }.count() == 1)
@@ -74,7 +74,7 @@ struct ChosenKeyTests {
             #expect(try await client.value("SELECT tags::text FROM seat") == .string("{z}"))
             // The annotation promised too much.
             try await client.query("INSERT INTO seat VALUES (3, 4, 'b', '{x,NULL}')")
-            let error = await expectError(.classMismatch) { try await seats.sorted { $0.hall }.all() }
+            let error = await expectError(.classMismatch) { _ = try await seats.sorted { $0.hall }.all() }
             #expect(error?.message.contains("tags") == true, "\(String(describing: error))")
         }
         await client.close()

@@ -159,7 +159,8 @@ struct ShopTests {
                 let file = file.appendingPathExtension("again")
                 defer { try? FileManager.default.removeItem(at: file) }
                 let curl = try Self.curl(
-                    "http://127.0.0.1:\(port)/live/books?category=Poetry", headers: ["Last-Event-ID: \(cursor)"], into: file)
+                    "http://127.0.0.1:\(port)/live/books?category=Poetry", headers: ["Last-Event-ID: \(cursor)"],
+                    into: file)
                 defer { if curl.isRunning { curl.terminate() } }
                 try await Self.eventually("nothing comes") { !Self.events(in: file).isEmpty }
                 #expect(Self.events(in: file).first?.first == expected)
