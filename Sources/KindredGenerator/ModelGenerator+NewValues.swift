@@ -66,14 +66,16 @@ extension ModelGenerator {
 
     /// The columns of a foreign key in the order of the other table's key; nil where it does not lead to the key of a class.
     private func keyColumns(of relationship: Relationship, among columns: [Attribute]) -> [Attribute]? {
-        guard let destination = schema[relationship.destination], (1...3).contains(destination.primaryKey.count),
-            Set(texts: destination.primaryKey) == Set(texts: relationship.destinationColumns), isKeyed(destination)
-        else { return nil }
-        let own = destination.primaryKey.compactMap { name -> Attribute? in
+        guard let destination = schema[relationship.destination], isKeyed(destination) else { return nil }
+        let key = key(of: destination)
+        guard (1...3).contains(key.count), Set(texts: key) == Set(texts: relationship.destinationColumns) else {
+            return nil
+        }
+        let own = key.compactMap { name -> Attribute? in
             guard let place = relationship.destinationColumns.firstIndex(of: name) else { return nil }
             return columns.first { $0.name == relationship.columns[place] }
         }
-        return own.count == destination.primaryKey.count ? own : nil
+        return own.count == key.count ? own : nil
     }
 
     private func function(_ parameters: [Parameter], of entity: Entity) -> String {

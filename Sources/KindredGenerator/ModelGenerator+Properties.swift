@@ -74,15 +74,17 @@ extension ModelGenerator {
 
     /// Whether classes know the columns of an entity's key.
     func isKeyed(_ entity: Entity) -> Bool {
-        !entity.primaryKey.isEmpty
-            && entity.primaryKey.allSatisfy { entity.attribute(named: $0)?.isHidden == false }
+        let key = key(of: entity)
+        return !key.isEmpty && key.allSatisfy { entity.attribute(named: $0)?.isHidden == false }
     }
+
+    /// The columns that identify the objects of an entity's class.
+    func key(of entity: Entity) -> [String] { names.chosenKey(of: entity) ?? entity.primaryKey }
 
     /// The types of an entity's key and of its objects, by which foreign keys are given.
     private func keyTypes(of entity: Entity) -> String {
         guard isKeyed(entity) else { return "" }
-        let key = entity.primaryKey.compactMap { entity.attribute(named: $0) }
-        let names = key.map { types.type(of: $0).name }
+        let names = key(of: entity).compactMap { entity.attribute(named: $0) }.map { types.type(of: $0).name }
         return """
                 /// The class of the objects.
                 \(modifier)typealias Target = \(self.names.className(of: entity))

@@ -23,7 +23,7 @@ enum ReservedNames {
         "isDeletionStaged", "isFault", "isInserted", "isSaved", "join", "keep", "key", "keys", "layout", "lazyProperty",
         "lock",
         "mapping", "missing", "object",
-        "objectID", "prepareForDeletion", "propertyContent", "readArray", "readProperty",
+        "objectID", "prepareForDeletion", "propertyContent", "readArray", "readElements", "readProperty",
         "refresh",
         "relationship", "requireRelationship", "rollback", "row", "rowVersion", "runtime", "save", "set", "setValue",
         "setValues",

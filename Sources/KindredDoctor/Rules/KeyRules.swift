@@ -8,9 +8,9 @@ extension DoctorRule {
             "K301", "no-key", .warning,
             "A table without a key.",
             explanation: """
-                Without a primary key, or a UNIQUE constraint over columns that are NOT NULL, objects cannot be told apart: \
-                they are read-only and are not uniqued. The repair makes a unique index the key where there is one, else it \
-                adds a numbered column, which rewrites the table; not to a table that others inherit from. Helper tables without a key are K209's.
+                Without a primary key, or a unique index over columns that are NOT NULL, objects cannot be told apart: they are \
+                read-only and are not uniqued. The repair adds a numbered column, which rewrites the table; not to a table that \
+                others inherit from. Helper tables without a key are K209's.
                 """,
             check: KeyChecks.checkTables),
         DoctorRule(
@@ -69,7 +69,6 @@ extension DoctorRule {
 enum KeyChecks {
     static func checkTables(_ run: inout RuleRun) {
         let examination = run.examination
-        let dropped = RedundantIndexes.dropped(in: examination)
         for diagnostic in examination.schema.diagnostics where diagnostic.code == .missingKey {
             guard let oid = examination.oid(of: diagnostic.entity), let relation = examination.relations[oid],
                 !relation.isView, !ForeignKeyRules.isHelperWithoutKey(relation, examination),
@@ -81,12 +80,6 @@ enum KeyChecks {
                 facts: [("columns", names.joined(separator: ", "))],
                 repair: {
                     guard relation.holdsRows else { return [] }
-                    if let unique = keyToBe(of: relation, entity, without: dropped, examination) {
-                        return [
-                            try RepairText.alter(
-                                relation, "ADD PRIMARY KEY USING INDEX \(try RepairText.name(unique.name))")
-                        ]
-                    }
                     // Tables that inherit cannot get an identity from their parent, and a typed table has its type's
                     // columns.
                     if relation.isTyped || examination.hasChildren(oid) { return [] }
@@ -96,28 +89,6 @@ enum KeyChecks {
                             relation, "ADD COLUMN \"id\" bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY")
                     ]
                 })
-        }
-    }
-
-    /// The unique index that K301's repair makes the key of a table without one.
-    ///
-    /// Not an index with columns that no key can have: columns that annotations leave out, and a version.
-    private static func keyToBe(
-        of relation: DoctorCatalog.Relation, _ entity: Entity, without dropped: Set<UInt32>, _ examination: Examination
-    ) -> DoctorCatalog.Index? {
-        guard entity.primaryKey.isEmpty, relation.holdsRows else { return nil }
-        return examination.indexes(of: relation.oid).first { index in
-            // The constraint gets the index's name.
-            !dropped.contains(index.oid) && !examination.hasConstraint(index.name, on: relation.oid)
-                && index.isUnique && index.isUsable && index.constraint == 0 && index.predicate == nil
-                && index.expressions == nil && index.options.allSatisfy { $0 == 0 } && index.includedColumns.isEmpty
-                && index.keyColumns.allSatisfy { number in
-                    guard let column = examination.column(number, of: relation.oid), column.isNotNull else {
-                        return false
-                    }
-                    return entity.attribute(named: column.name) != nil
-                        && entity.optimisticLocking != .column(column.name)
-                }
         }
     }
 

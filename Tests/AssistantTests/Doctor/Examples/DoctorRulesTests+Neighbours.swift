@@ -123,12 +123,13 @@ extension DoctorRulesTests {
         Example(
             rule: "K301",
             sql: """
-                CREATE TABLE base (x integer NOT NULL); CREATE UNIQUE INDEX ON base (x);
-                CREATE TABLE child (PRIMARY KEY (x)) INHERITS (base);
-                CREATE TABLE named (x integer NOT NULL, CONSTRAINT same CHECK (x > 0)); CREATE UNIQUE INDEX same ON named (x);
-                CREATE TABLE twice (x integer NOT NULL); CREATE UNIQUE INDEX one ON twice (x); CREATE UNIQUE INDEX two ON twice (x);
+                CREATE TABLE late (x integer NOT NULL, UNIQUE (x) DEFERRABLE);
+                CREATE TABLE some_rows (x integer NOT NULL); CREATE UNIQUE INDEX ON some_rows (x) WHERE x > 0;
+                CREATE TABLE shorter (x text NOT NULL); CREATE UNIQUE INDEX ON shorter (lower(x));
+                CREATE TABLE bytes (x text NOT NULL); CREATE UNIQUE INDEX ON bytes (x text_pattern_ops);
+                CREATE TABLE wide (x integer NOT NULL, y integer); CREATE UNIQUE INDEX ON wide (x) INCLUDE (y);
                 """,
-            keys: ["K301:public.base", "K301:public.named", "K301:public.twice"]),
+            keys: ["K301:public.shorter", "K301:public.some_rows"]),
         Example(
             rule: "K302",
             sql: """
