@@ -117,7 +117,7 @@ extension ModelGenerator {
             isRequired: isRequired)
     }
 
-    /// - Parameter columns: the columns among which those of the foreign key are, where it is given by its key, too.
+    /// - Parameter columns: the columns that hold the foreign key's, where it is given by its key, too.
     private func parameter(
         _ relationship: Relationship, in entity: Entity, isRequired: Bool, keys columns: [Attribute]?
     ) -> Parameter {

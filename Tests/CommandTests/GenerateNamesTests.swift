@@ -137,7 +137,7 @@ import Testing
             try await change("ALTER TABLE seat ADD UNIQUE (code)")
             #expect(try await run("--output", folder.path, "--check").status == .success)
             let report = await TestCommand()(
-                "doctor", "--database", try TestDatabase.current.uri, "--generated", folder.path)
+                "doctor", "--all", "--database", try TestDatabase.current.uri, "--generated", folder.path)
             #expect(report.output.contains("K505"), "\(report.output)")
             #expect(report.output.contains("identifies objects by number, hall, and today code would be chosen"))
             try await change("DROP INDEX place")

@@ -246,20 +246,8 @@ import Testing
                         static func new(
                             at: PostgresDate,
                             kind: String? = nil,
-                            emailID: Int,
-                            personID: Int? = nil,
-                            person: Person? = nil
-                        ) -> NewValues<Visit> {
-                    """), "\(text)")
-            #expect(
-                text.contains(
-                    """
-                        static func new(
-                            at: PostgresDate,
-                            kind: String? = nil,
-                            personID: Int? = nil,
-                            email: Email,
-                            person: Person? = nil
+                            email: some ToOneValue<Email>,
+                            person: some OptionalToOneValue<Person> = Person?.none
                         ) -> NewValues<Visit> {
                     """), "\(text)")
         }

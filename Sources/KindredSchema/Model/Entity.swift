@@ -78,7 +78,7 @@ public final class Entity: Sendable {
     package let obstacles: RowObstacles
     /// The sets of attributes that are unique together at every moment, the primary key first.
     package let uniqueKeys: [[String]]
-    /// The unique keys of a table without a primary key, one of which identifies its objects.
+    /// The unique keys of a table without a primary key: the entity's key is taken from them.
     package let choosableKeys: [[String]]
     /// The sets of attributes that are unique together among some of the rows.
     package let partialKeys: [PartialKey]

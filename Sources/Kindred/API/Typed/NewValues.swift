@@ -67,7 +67,7 @@ public struct NewValues<Object: TypedObject>: Sendable {
     /// - Parameters:
     ///   - number: the number of the relationship's property.
     ///   - columns: the numbers of the properties of the foreign key's columns, in the order of the other table's key.
-    ///   - value: what is given; nothing for nil.
+    ///   - value: the object or the key; nil changes nothing.
     public mutating func setToOne(_ number: Int, columns: [Int], _ value: some OptionalToOneValue) {
         switch value.toOneContent?.kind {
         case nil: break

@@ -1,4 +1,6 @@
-/// What may be given to a to-one relationship of a new row, or nothing: an object, its key, or an optional object.
+import KindredPostgres
+
+/// A value for a to-one relationship of a new row, or nothing: an object, its key, or an optional object.
 public protocol OptionalToOneValue<Target>: Sendable {
     /// The class at the other end.
     associatedtype Target
@@ -7,7 +9,7 @@ public protocol OptionalToOneValue<Target>: Sendable {
     var toOneContent: ToOneContent? { get }
 }
 
-/// What may be given to a to-one relationship that a new row must have: an object, or its key.
+/// A value for a to-one relationship that a new row must have: an object, or its key.
 ///
 /// ```swift
 /// context.add(Post.new(text: "Hello", forum: .key(id), author: user))

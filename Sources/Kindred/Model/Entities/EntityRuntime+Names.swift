@@ -1,3 +1,4 @@
+import KindredPostgres
 import KindredSchema
 
 /// An attribute, relationship or property that a key of an entity names.

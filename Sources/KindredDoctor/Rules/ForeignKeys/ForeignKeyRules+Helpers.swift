@@ -44,7 +44,7 @@ extension ForeignKeyRules {
         }
     }
 
-    /// A query for the pairs that keep the repair from being made: those with NULL, and those that are there more than once.
+    /// A query for the pairs that keep the repair from being made: pairs with NULL, and pairs that are there more than once.
     private static func obstacles(to names: [String], of relation: DoctorCatalog.Relation) throws -> String {
         let isNull = try names.map { "\(try RepairText.name($0)) IS NULL" }.joined(separator: " OR ")
         let list = try RepairText.list(names)

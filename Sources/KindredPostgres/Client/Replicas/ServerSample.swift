@@ -25,7 +25,7 @@ struct ServerSample: Sendable, Equatable {
     /// A role without `pg_read_all_stats` sees NULL in its place. Control data show a timeline from the first restartpoint on,
     /// which may come minutes after a promotion. So such a role looks at the mark that a reader of changes has the primary write,
     /// a sequence of change tracking: nothing of that schema is called. It counts if the installation belongs to a superuser, to
-    /// the database's owner, to the role itself or to the one that the program names.
+    /// the database's owner, to the role itself or to the role that the program names.
     ///
     /// Throws `PostgresError` for a name that no role can have.
     ///
