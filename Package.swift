@@ -32,6 +32,9 @@ let package = Package(
         .library(name: "KindredSchemaDifferences", targets: ["KindredSchemaDifferences"]),
         .library(name: "EmbeddedPostgres", targets: ["EmbeddedPostgres"]),
         .executable(name: "kindred", targets: ["KindredTool"]),
+        // The plugin has the package manager build the second product, once it has looked at the target.
+        .plugin(name: "KindredGenerate", targets: ["KindredGenerate"]),
+        .executable(name: "KindredGenerateTool", targets: ["KindredGenerateTool"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
@@ -180,7 +183,20 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]
         ),
+        // It needs as little as it can, since each package that generates classes builds it: no objects, no assistant.
         .executableTarget(name: "KindredGenerateTool", dependencies: ["KindredGenerateCommand"]),
+        // `swift package kindred-generate`, for packages that depend on Kindred.
+        .plugin(
+            name: "KindredGenerate",
+            capability: .command(
+                intent: .custom(
+                    verb: "kindred-generate", description: "Writes the classes of a database into a target."),
+                permissions: [
+                    .writeToPackageDirectory(reason: "To write the classes."),
+                    .allowNetworkConnections(scope: .all(), reason: "To read the database's catalog."),
+                ]
+            )
+        ),
         .target(
             name: "KindredCommand",
             dependencies: [
@@ -278,24 +294,4 @@ for target in package.targets where target.type != .system && target.type != .pl
     // Each unsafe expression of the sources is marked; `SourceRulesTests` lists the files that have any.
     let isMemorySafe = target.type != .test && target.name != "TestSupport"
     target.swiftSettings = features + strict + (isMemorySafe ? [.strictMemorySafety()] : [])
-}
-
-// `bin/build` sets KINDRED_WITHOUT_PLUGIN: the plugin's tool is built a second time, for the machine that builds, with
-// everything that it needs; so it needs as little as it can: no objects, no assistant, no server.
-if Context.environment["KINDRED_WITHOUT_PLUGIN"] == nil {
-    package.products.append(.plugin(name: "KindredGenerate", targets: ["KindredGenerate"]))
-    package.targets.append(
-        // `swift package kindred-generate`, for packages that depend on Kindred.
-        .plugin(
-            name: "KindredGenerate",
-            capability: .command(
-                intent: .custom(
-                    verb: "kindred-generate", description: "Writes the classes of a database into a target."),
-                permissions: [
-                    .writeToPackageDirectory(reason: "To write the classes."),
-                    .allowNetworkConnections(scope: .all(), reason: "To read the database's catalog."),
-                ]
-            ),
-            dependencies: ["KindredGenerateTool"]
-        ))
 }

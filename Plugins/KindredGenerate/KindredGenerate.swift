@@ -27,7 +27,7 @@ struct KindredGenerate: CommandPlugin {
             options += ["--output", try folder(of: names, in: context.package)]
         }
         let process = Process()
-        process.executableURL = try context.tool(named: "KindredGenerateTool").url
+        process.executableURL = try builtTool()
         process.arguments = ["generate"] + options
         try process.run()
         process.waitUntilExit()
@@ -35,19 +35,36 @@ struct KindredGenerate: CommandPlugin {
         if process.terminationStatus != 0 { exit(process.terminationStatus) }
     }
 
+    /// Builds the tool, which takes minutes the first time: so only after the target was found.
+    private func builtTool() throws -> URL {
+        let name = "KindredGenerateTool"
+        let result = try packageManager.build(.product(name), parameters: .init(echoLogs: true))
+        guard result.succeeded, let tool = result.builtArtifacts.first(where: { $0.kind == .executable })?.url else {
+            throw Problem(description: "\(name) could not be built; the lines above say why.")
+        }
+        return tool
+    }
+
     /// The folder of the one target that is named.
     private func folder(of names: [String], in package: Package) throws -> String {
         let targets = package.targets.compactMap { $0 as? SwiftSourceModuleTarget }
             .filter { $0.kind == .generic || $0.kind == .executable }
-        guard names.count == 1, let target = targets.first(where: { $0.name == names[0] }) else {
-            let known = targets.map(\.name).sorted().joined(separator: ", ")
-            throw WrongTarget(
-                description: "Say which target the classes belong to, with --target and one of: \(known)")
+        let known = targets.map(\.name).sorted().joined(separator: ", ")
+        guard names.count == 1 else {
+            throw Problem(description: "Say which target the classes belong to, with --target and one of: \(known)")
+        }
+        guard let target = targets.first(where: { $0.name == names[0] }) else {
+            throw Problem(
+                description: """
+                    This package has no target \(names[0]) with a source file; it has: \(known)
+                    The package manager leaves out a target without one. If Package.swift declares it, make an empty file \
+                    first: mkdir -p Sources/\(names[0]) && touch Sources/\(names[0])/\(names[0]).swift
+                    """)
         }
         return target.directoryURL.path
     }
 }
 
-struct WrongTarget: Error, CustomStringConvertible {
+private struct Problem: Error, CustomStringConvertible {
     let description: String
 }

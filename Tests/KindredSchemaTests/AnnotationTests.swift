@@ -83,6 +83,25 @@ import Testing
                 .message.contains("did you mean \"lazy\""))
     }
 
+    /// A unique index is made for speed, too: it does not bring back what an annotation leaves out.
+    @Test(arguments: ["ignore", "version", "lazy"]) func annotatedColumnsMakeAnIndexNoKey(_ option: String) throws {
+        func schema(_ others: (inout TestCatalog) -> Void = { _ in }) throws -> DatabaseSchema {
+            try TestCatalog.make {
+                $0.table("doc", ["name!", "part!", "code!"])
+                $0.index(of: "doc", ["name", "part"])
+                $0.comment(onColumn: "part", of: "doc", "@kindred {\"\(option)\": true}")
+                others(&$0)
+            }.schema()
+        }
+        // A lazy column needs a key.
+        if option == "ignore" {
+            let doc = try schema().entity(named: "doc")
+            #expect(doc.primaryKey.isEmpty && doc.attribute(named: "part") == nil)
+        }
+        let other = try schema { $0.index(of: "doc", ["code"]) }
+        #expect(try other.entity(named: "doc").primaryKey == ["code"])
+    }
+
     @Test func ignoredForeignKeyMakesNothing() throws {
         let schema = try catalog(#"@kindred {"ignore": true}"#).schema()
         #expect(schema.entities.allSatisfy { $0.relationships.isEmpty })

@@ -49,7 +49,8 @@ extension DoctorRule {
             explanation: """
                 Without a primary key, objects are identified by a unique key: the replica identity, else a constraint before an \
                 index, then the fewest columns, then the name. The lock file keeps the one that was chosen first, as stored object \
-                IDs have it. Programs without the classes choose the other one. Make the kept one the table's primary key, or its \
+                IDs have it. Programs without the classes choose the other one, and so does change tracking, whose changes of the \
+                table then are read anew as a whole. Make the kept one the table's primary key, or its \
                 REPLICA IDENTITY USING INDEX, and both choose the same.
                 """,
             check: OwnChecks.checkKeys),

@@ -172,12 +172,29 @@ extension SchemaBuilder {
         return numbers
     }
 
-    /// The primary key; without one, the key that is preferred; without it, of the UNIQUE constraints and unique indexes over NOT NULL columns the replica identity, else
-    /// a constraint, then the one over the fewest columns, then the first by name.
+    /// The UNIQUE constraints and unique indexes that identify a table's objects.
+    ///
+    /// An index is no key if an annotation gives one of its columns a part that a column of a key cannot have.
+    func identifyingKeys(of index: Int) -> [UniqueKey] {
+        let table = tables[index]
+        let written = annotations.columns[table.relation.oid] ?? [:]
+        let softDelete = annotations.tables[table.relation.oid]?.options.softDelete
+        return table.identifyingKeys.filter { key in
+            key.origin != .index
+                || key.columns.allSatisfy { number in
+                    let options = written[number]?.options
+                    return options?.ignore != true && options?.version != true && options?.lazy != true
+                        && (softDelete == nil || table.column(number)?.name != softDelete)
+                }
+        }
+    }
+
+    /// The primary key; without one, the key that is preferred; without it, the best of the table's other keys: the replica
+    /// identity, else a constraint, then the one over the fewest columns, then the first by name.
     private func constraintKey(of index: Int) -> [Int16] {
         let table = tables[index]
         if let primaryKey = table.primaryKey { return primaryKey.orderedColumns }
-        let keys = table.identifyingKeys
+        let keys = identifyingKeys(of: index)
         let preferred = annotations.preferredKeys[table.relation.oid]?.map { table.number(ofColumn: $0) ?? 0 }
         if let preferred, keys.contains(where: { $0.columns == preferred.sorted() }) { return preferred }
         let best = keys.min {

@@ -134,7 +134,7 @@ final class SchemaBuilder {
                     updatableColumns: table.columnNames(table.relation.updatableColumns),
                     uniqueKeys: table.uniqueAttributes,
                     choosableKeys: table.primaryKey == nil && written?.key == nil
-                        ? table.identifyingKeys.map { table.columnNames($0.orderedColumns) } : [],
+                        ? identifyingKeys(of: index).map { table.columnNames($0.orderedColumns) } : [],
                     partialKeys: table.partialKeys,
                     uniqueChecks: table.uniqueChecks,
                     serverChecks: table.serverChecks,
