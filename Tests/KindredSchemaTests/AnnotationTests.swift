@@ -84,7 +84,7 @@ import Testing
     }
 
     /// A unique index is made for speed, too: it does not bring back what an annotation leaves out.
-    @Test(arguments: ["ignore", "version", "lazy"]) func annotatedColumnsMakeAnIndexNoKey(_ option: String) throws {
+    @Test(arguments: ["ignore", "version"]) func annotatedColumnsMakeAnIndexNoKey(_ option: String) throws {
         func schema(_ others: (inout TestCatalog) -> Void = { _ in }) throws -> DatabaseSchema {
             try TestCatalog.make {
                 $0.table("doc", ["name!", "part!", "code!"])
@@ -93,7 +93,6 @@ import Testing
                 others(&$0)
             }.schema()
         }
-        // A lazy column needs a key.
         if option == "ignore" {
             let doc = try schema().entity(named: "doc")
             #expect(doc.primaryKey.isEmpty && doc.attribute(named: "part") == nil)

@@ -183,7 +183,7 @@ extension SchemaBuilder {
             key.origin != .index
                 || key.columns.allSatisfy { number in
                     let options = written[number]?.options
-                    return options?.ignore != true && options?.version != true && options?.lazy != true
+                    return options?.ignore != true && options?.version != true
                         && (softDelete == nil || table.column(number)?.name != softDelete)
                 }
         }
