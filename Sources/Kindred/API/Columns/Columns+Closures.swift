@@ -18,7 +18,7 @@ extension Columns {
         return .scoped(scope, try closure(Columns(of: scope)).expression)
     }
 
-    /// The sort key that a closure gives: a column, a number of members, or several of them with `??` between them.
+    /// The sort key that a closure gives: a column, a value of members, or several of them with `??` between them.
     ///
     /// Throws the error of an invalid path, `KindredError` `.invalidRequest` for another calculation, `.invalidCondition` for a column
     /// of another closure.
@@ -28,19 +28,25 @@ extension Columns {
     ) throws -> SortTerm {
         let scope = ColumnScope()
         let expression = try closure(Columns(ColumnPath(scope, keys))).expression
-        guard case .coalesced = expression else {
-            return SortTerm(path: try sortPath(expression, of: scope), ascending: ascending, nulls: nulls)
+        switch expression {
+        case .coalesced, .ofMembers:
+            return SortTerm(try alternatives(expression, of: scope), ascending: ascending, nulls: nulls)
+        default: return SortTerm(path: try sortPath(expression, of: scope), ascending: ascending, nulls: nulls)
         }
-        return SortTerm(try alternatives(expression, of: scope), ascending: ascending, nulls: nulls)
     }
 
     private static func alternatives(
         _ expression: ConditionExpression, of scope: ColumnScope
     ) throws -> [SortTerm.Alternative] {
         switch expression {
-        case .coalesced(let first, let second): try alternatives(first, of: scope) + alternatives(second, of: scope)
-        case .value(let value): value.map { [.value($0)] } ?? []
-        default: [.path(try sortPath(expression, of: scope))]
+        case .coalesced(let first, let second):
+            return try alternatives(first, of: scope) + alternatives(second, of: scope)
+        case .value(let value): return value.map { [.value($0)] } ?? []
+        case .ofMembers(let value):
+            return [
+                .members(MemberSortKey(.scoped(scope, expression), label: value.label, identity: "\(ColumnScope())"))
+            ]
+        default: return [.path(try sortPath(expression, of: scope))]
         }
     }
 
@@ -51,7 +57,9 @@ extension Columns {
         case .path(let column): (path, end) = (column, [])
         case .count(let members): (path, end) = (members, ["@count"])
         case .invalid(let error): throw error
-        default: throw KindredError(.invalidRequest, "A request is sorted by columns and ??, not by other calculations")
+        default:
+            throw KindredError(
+                .invalidRequest, "A request is sorted by columns, values of members and ??, not by other calculations")
         }
         guard path.scope == scope else { throw path.notAround }
         return path.keys + end

@@ -1,4 +1,4 @@
-import KindredPostgres
+public import KindredPostgres
 
 /// A request for some columns of a typed class, as tuples of their own types; made by `FetchRequest.select(_:)`.
 ///
@@ -50,6 +50,23 @@ extension FetchRequest where Object: TypedObject {
         for column in repeat each columns {
             keys += try ColumnPath(.own).appending(column, of: Object.self).checkedKeys()
         }
-        return ColumnRequest(request: try AttributeRequest(context: context, query: query, keyPaths: keys))
+        return ColumnRequest(
+            request: try AttributeRequest(context: context, query: query, columns: keys.map { .path($0) }))
+    }
+
+    /// Reads values only, as tuples, nil for NULL; no objects are made: columns, columns over to-one relationships, calculations,
+    /// and values of members: `select { ($0.title, $0.author.name, $0.readers.where { $0.user == me }.only { $0.isMuted }) }`.
+    ///
+    /// Throws `KindredError` `.unknownKey` for a property that is no column, and as conditions of these values do. Sends nothing.
+    public func select<each Value: PostgresDecodable & Sendable>(
+        _ columns: (Columns<Object>) throws -> (repeat ColumnExpression<each Value>)
+    ) throws -> ColumnRequest<repeat (each Value)?> {
+        let scope = ColumnScope()
+        let selected = try columns(Columns(of: scope))
+        var values: [AttributeRequest.Column] = []
+        for value in repeat each selected {
+            values.append(.value(.scoped(scope, value.expression), values.count + 1))
+        }
+        return ColumnRequest(request: try AttributeRequest(context: context, query: query, columns: values))
     }
 }

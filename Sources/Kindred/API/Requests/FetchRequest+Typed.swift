@@ -22,6 +22,22 @@ extension FetchRequest where Object: TypedObject {
         try sorted(try Columns.sortTerm(ascending: ascending, nulls: nulls, column))
     }
 
+    /// Sorts by a value of one member of a to-many relationship, after earlier sort keys; where there is none, as by NULL:
+    /// `sorted(by: \.readers, where: { $0.user == me }) { $0.isMuted }`.
+    ///
+    /// Sends nothing. Throws `KindredError` `.invalidRequest` for a condition that may leave several members: it must compare
+    /// the columns of a unique key with `==`, those that the relationship itself fixes apart. Of several members take the
+    /// smallest or greatest value: `sorted { $0.readers.where { … }.min { $0.readAt } }`.
+    public func sorted<Member, Value: PostgresEncodable>(
+        by members: KeyPath<Columns<Object>, MemberColumns<Member>>,
+        where condition: (Columns<Member>) throws -> Condition,
+        ascending: Bool = true,
+        nulls: NullOrder = .standard,
+        _ column: (Columns<Member>) throws -> ColumnExpression<Value>
+    ) throws -> FetchRequest {
+        try sorted(ascending: ascending, nulls: nulls) { try $0[keyPath: members].where(condition).only(column) }
+    }
+
     /// Not available: many objects have no order among them.
     @available(*, unavailable, message: "a request is sorted by a column, or by the count of a to-many relationship")
     public func sorted<Member>(

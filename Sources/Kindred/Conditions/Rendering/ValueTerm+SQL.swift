@@ -41,7 +41,7 @@ extension ValueTerm {
             try value.write(to: &text)
             text += ")"
         // A separate function: its locals would enlarge the stack frame of every level of a deep calculation.
-        case .guarded, .json, .jsonValue, .count, .position, .mark, .tenant, .coalesced: try writeRare(to: &text)
+        case .guarded, .json, .jsonValue, .ofMembers, .mark, .tenant, .coalesced: try writeRare(to: &text)
         }
     }
 
@@ -64,15 +64,11 @@ extension ValueTerm {
             text += " #> \(part.path)) = '\(kind.rawValue)' THEN "
             try part.write(to: &text)
             text += "::\(kind.type) END"
-        case .count(let members):
-            text += "(SELECT count(*) FROM "
+        case .ofMembers(let value, let members):
+            text += "(SELECT "
+            try value.write(to: &text)
+            text += " FROM "
             try members.write(to: &text)
-            text += ")"
-        case .position(let column, let rows):
-            text += "(SELECT min("
-            try column.write(to: &text)
-            text += ") FROM "
-            try rows.write(to: &text)
             text += ")"
         case .mark(let column, let type):
             text += "coalesce("

@@ -55,7 +55,9 @@ extension ConditionResolver {
         let condition: MemberCondition
         switch comparison.left {
         case .count(let members): condition = MemberCondition(any: members)
-        case .countWhere(let given): condition = given
+        case .ofMembers(let given):
+            guard case .count = given.content else { return nil }
+            condition = given.members
         default: return nil
         }
         let members = condition.members

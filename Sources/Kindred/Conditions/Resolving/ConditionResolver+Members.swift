@@ -149,10 +149,9 @@ extension ConditionResolver {
         return try pairScope(at: places.count - 1)
     }
 
-    /// The number of members, or of the members that fulfil a condition, as a subquery.
-    mutating func count(_ path: [String], from start: Int, where condition: MemberCondition? = nil) throws -> Scalar {
-        let target = try target(of: path[...], from: start)
-        if case .scalar(let array) = target, array.type.family == .array, condition == nil {
+    /// The number of members as a subquery, or of an array's elements.
+    mutating func count(_ path: [String], from start: Int) throws -> Scalar {
+        if case .scalar(let array) = try target(of: path[...], from: start), array.type.family == .array {
             return Scalar(
                 value: .function("cardinality", array.value),
                 type: ValueType(.int4),
@@ -160,26 +159,68 @@ extension ConditionResolver {
                 label: "\(array.label).@count"
             )
         }
-        guard case .members(let owner, let relationship, let rest) = target, rest.isEmpty else {
+        return try value(.count, of: path, from: start, where: nil)
+    }
+
+    /// A value of the members that fulfil a condition, as a subquery.
+    mutating func value(_ value: MemberValue) throws -> Scalar {
+        let members = value.members
+        return try self.value(
+            value.content, of: members.members.keys, from: try place(of: members.members), where: members)
+    }
+
+    private mutating func value(
+        _ content: MemberValue.Content, of path: [String], from start: Int, where condition: MemberCondition?
+    ) throws -> Scalar {
+        let name = name(of: path, from: start)
+        guard case .members(let owner, let relationship, let rest) = try target(of: path[...], from: start),
+            rest.isEmpty
+        else {
             throw KindredError(
                 .invalidCondition,
-                "@count must follow a relationship to many objects; \(name(of: path, from: start)) is not one",
-                key: name(of: path, from: start)
+                "@count must follow a relationship to many objects; \(name) is not one",
+                key: name
             )
         }
         // A missing object has a NULL count, not zero.
         let own = try relationship.columns.map { try column($0, of: owner) }.filter { _ in places[owner].isOptional }
         var (place, rows) = try members(of: owner, relationship)
+        var value = Scalar(value: .countOfRows, type: ValueType(.int8), mayBeNull: false, label: "\(name).@count")
         if let condition {
-            let shown = try opening(condition.scope, at: place) { try $0.condition(condition.condition).term }
+            if case .only = content { try requireOneMember(of: relationship, named: name, at: place, where: condition) }
+            let shown: ConditionTerm
+            (shown, value) = try opening(condition.scope, at: place) { resolver in
+                let shown = try resolver.condition(condition.condition).term
+                guard let content = try resolver.value(content) else { return (shown, value) }
+                return (shown, content)
+            }
             rows.condition = rows.condition.and(shown)
         }
         rows.joins = joins[places[place].scope]
-        return Scalar(
-            value: own.isEmpty ? .count(rows) : .guarded(own.map(\.value), .count(rows)),
-            type: ValueType(.int8),
-            mayBeNull: !own.isEmpty,
-            label: "\(name(of: path, from: start)).@count"
-        )
+        let member = ValueTerm.ofMembers(value.value, rows)
+        value.value = own.isEmpty ? member : .guarded(own.map(\.value), member)
+        value.mayBeNull = value.mayBeNull || !own.isEmpty
+        return value
+    }
+
+    /// What the subquery selects; nil for the number of members.
+    private mutating func value(_ content: MemberValue.Content) throws -> Scalar? {
+        // A total of the members is none of a group's.
+        let takesAggregates = takesAggregates
+        self.takesAggregates = false
+        defer { self.takesAggregates = takesAggregates }
+        var value: Scalar
+        switch content {
+        case .count: return nil
+        case .total(let total):
+            value = aggregate(total, of: try argument(of: total))
+        case .only(let expression):
+            guard case .scalar(let scalar) = try operand(expression) else {
+                throw KindredError(.invalidCondition, "A member's value is one of its columns, or a calculation")
+            }
+            value = scalar
+        }
+        value.mayBeNull = true
+        return value
     }
 }

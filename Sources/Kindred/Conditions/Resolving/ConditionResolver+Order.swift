@@ -26,6 +26,17 @@ extension ConditionResolver {
         throw KindredError(.invalidRequest, problem, entity: places[0].entity.name.description, key: path)
     }
 
+    /// A value of members to sort by.
+    mutating func key(_ order: MemberSortKey) throws -> Scalar {
+        guard let expression = order.expression, case .scalar(let scalar) = try operand(expression) else {
+            throw KindredError(.invalidCursor, "A cursor's text does not hold the condition on members")
+        }
+        if scalar.type.hasOrder { return scalar }
+        throw KindredError(
+            .invalidRequest, "\(scalar.label) is of the type \(scalar.type.typeName), which has no order",
+            entity: places[0].entity.name.description, key: scalar.label)
+    }
+
     /// The value of a sort term with alternatives.
     mutating func key(_ alternatives: [SortTerm.Alternative]) throws -> Scalar {
         var key: Operand = .value(nil)
@@ -33,6 +44,7 @@ extension ConditionResolver {
             switch alternative {
             case .path(let path): key = try coalesced(.scalar(try self.key(SortTerm(path: path))), key)
             case .value(let value): key = .value(value)
+            case .members(let order): key = try coalesced(.scalar(try self.key(order)), key)
             }
         }
         if case .scalar(let scalar) = key { return scalar }
@@ -111,9 +123,8 @@ extension ConditionResolver {
                 by: helper.destinationComparisons)
             // The members are chosen already, hidden pairs among them where nothing is filtered.
             let source = RowSource(helper.entity, rows, alias: row.alias, scope: linkedScope(row, .own))
-            position = .position(
-                RowColumn(alias: row.alias, name: order.position, comparedType: nil),
-                MemberRows(source: source, link: link))
+            let column = ValueTerm.column(RowColumn(alias: row.alias, name: order.position, comparedType: nil))
+            position = .ofMembers(.function("min", column), MemberRows(source: source, link: link))
             let read = reads.pair(helper.entity, path: PairLink.key)
             for column in helper.sourceColumns + helper.destinationColumns + [order.position] {
                 reads.note(column, at: read)

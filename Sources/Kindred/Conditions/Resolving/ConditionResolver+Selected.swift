@@ -8,6 +8,23 @@ extension ConditionResolver {
         readable(try value(of: path, isCompared: isCompared))
     }
 
+    /// A column of a request as it is selected.
+    mutating func selected(_ column: AttributeRequest.Column, isCompared: Bool) throws -> ValueTerm {
+        switch column {
+        case .path(let path): return try selected(path.keys, isCompared: isCompared)
+        case .value(let expression, let number):
+            guard case .scalar(let scalar) = try operand(expression) else {
+                throw KindredError(
+                    .invalidRequest, "The value \(number) that is selected is the same for all rows: select columns",
+                    entity: places[0].entity.name.description)
+            }
+            if !isCompared || scalar.type.hasOrder { return readable(scalar) }
+            throw KindredError(
+                .invalidRequest, "\(scalar.label) is of the type \(scalar.type.typeName), which has no order",
+                entity: places[0].entity.name.description)
+        }
+    }
+
     /// A value as it is selected: a type without a codec as text.
     func readable(_ scalar: Scalar) -> ValueTerm {
         scalar.type.isReadAsText ? .cast(scalar.value, to: "text") : scalar.value

@@ -27,7 +27,7 @@ extension ConditionResolver {
     mutating func operand(_ expression: ConditionExpression) throws -> Operand {
         switch expression {
         // Separate functions: their locals would enlarge the stack frame of every level of a deep calculation.
-        case .invalid, .countWhere, .json, .jsonValue, .total, .scoped, .coalesced, .joined:
+        case .invalid, .ofMembers, .json, .jsonValue, .total, .scoped, .coalesced, .joined:
             return try rareOperand(expression)
         case .value(let value): return .value(value)
         case .values(let values): return .values(values)
@@ -55,9 +55,7 @@ extension ConditionResolver {
     private mutating func rareOperand(_ expression: ConditionExpression) throws -> Operand {
         switch expression {
         case .invalid(let error): throw error
-        case .countWhere(let condition):
-            let start = try place(of: condition.members)
-            return .scalar(try count(condition.members.keys, from: start, where: condition))
+        case .ofMembers(let value): return .scalar(try self.value(value))
         case .scoped(let scope, let inner):
             return try opening(scope, at: scopes.innermost) { try $0.operand(inner) }
         case .json(let document, let keys): return .scalar(try text(at: keys, of: operand(document)))

@@ -25,10 +25,8 @@ enum ValueTerm: Sendable {
     /// The first value, or the second one where that is NULL.
     indirect case coalesced(ValueTerm, ValueTerm)
     case countOfRows
-    /// The number of members.
-    indirect case count(MemberRows)
-    /// The position of a row in a helper's rows.
-    indirect case position(RowColumn, MemberRows)
+    /// A value that a subquery selects from members.
+    indirect case ofMembers(ValueTerm, MemberRows)
     /// The moment at which a row was marked as deleted; the transaction's moment, as a type, if it was not marked.
     case mark(RowColumn, type: String)
     /// The tenant of the context, as a type.

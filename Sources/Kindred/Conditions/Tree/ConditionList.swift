@@ -61,7 +61,7 @@ extension ConditionList: ExpressibleByArrayLiteral {
 // The depth of trees, which is limited since functions that read them call themselves.
 extension ConditionNode {
     /// The number of levels as which a closure on members counts: its query takes as much of the stack.
-    private static let levelsOfMembers = 8
+    fileprivate static let levelsOfMembers = 8
 
     /// The levels of the condition; found without looking at the parts of lists.
     fileprivate var nesting: Int {
@@ -89,7 +89,7 @@ extension ConditionExpression {
     /// The levels of the conditions in the value.
     fileprivate var nesting: Int {
         switch self {
-        case .countWhere(let members): ConditionNode.nesting(of: members)
+        case .ofMembers(let value): max(ConditionNode.nesting(of: value.members), value.nestingOfContent)
         case .scoped(_, let inner), .json(let inner, _), .jsonValue(let inner, _, _), .negative(let inner):
             inner.nesting
         case .arithmetic(_, let left, let right), .coalesced(let left, let right), .joined(let left, let right):
@@ -115,7 +115,18 @@ extension ConditionExpression {
             rest -= 1
             return rest >= 0 && left.take(from: &rest) && right.take(from: &rest)
         case .list(let values): return values.allSatisfy { $0.take(from: &rest) }
-        case .path, .count, .countWhere, .invalid, .value, .values, .object, .objects, .total: return true
+        case .path, .count, .ofMembers, .invalid, .value, .values, .object, .objects, .total: return true
+        }
+    }
+}
+
+extension MemberValue {
+    /// The levels of the conditions in the value of each member.
+    fileprivate var nestingOfContent: Int {
+        switch content {
+        case .count: 0
+        case .total(let total): (total.argument?.nesting ?? 0) + ConditionNode.levelsOfMembers
+        case .only(let value): value.nesting + ConditionNode.levelsOfMembers
         }
     }
 }

@@ -81,8 +81,8 @@ package indirect enum ConditionExpression: Sendable {
     case path(ConditionPath)
     /// The number of members that a path leads to.
     case count(ConditionPath)
-    /// The number of members that fulfil a condition.
-    case countWhere(MemberCondition)
+    /// A value of the members that fulfil a condition.
+    case ofMembers(MemberValue)
     /// A value in which columns of a scope belong to the innermost object around it.
     case scoped(ColumnScope, ConditionExpression)
     /// The value at a path of keys in a JSON value, as text.

@@ -10,13 +10,31 @@ import KindredSchema
 public struct AttributeRequest: Sendable {
     let context: DatabaseContext
     private(set) var query: SelectQuery
-    let keyPaths: [String]
+    let columns: [Column]
     private var isDistinct = false
 
-    init(context: DatabaseContext, query: SelectQuery, keyPaths: [String]) throws {
+    /// What is selected.
+    enum Column: Sendable {
+        /// An attribute at a key path.
+        case path(String)
+        /// A calculation, by its number.
+        case value(ConditionExpression, Int)
+
+        /// The key path; a calculation has none.
+        var keyPath: String {
+            switch self {
+            case .path(let path): path
+            case .value(_, let number): "the value \(number)"
+            }
+        }
+    }
+
+    var keyPaths: [String] { columns.map(\.keyPath) }
+
+    init(context: DatabaseContext, query: SelectQuery, columns: [Column]) throws {
         self.context = context
         self.query = query
-        self.keyPaths = keyPaths
+        self.columns = columns
         _ = try statement()
     }
 
@@ -74,10 +92,10 @@ public struct AttributeRequest: Sendable {
         return try await context.core.client.called(at: fileID, line) {
             var count = 0
             for _ in repeat each types { count += 1 }
-            guard count == keyPaths.count else {
+            guard count == columns.count else {
                 throw KindredError(
                     .invalidRequest,
-                    "\(keyPaths.count) key paths are selected and \(count) types are given",
+                    "\(columns.count) key paths are selected and \(count) types are given",
                     entity: query.entity.name.description
                 )
             }
@@ -103,12 +121,12 @@ public struct AttributeRequest: Sendable {
     }
 
     func statement() throws -> Statement {
-        guard !keyPaths.isEmpty else {
+        guard !columns.isEmpty else {
             throw KindredError(
                 .invalidRequest, "select needs at least one key path", entity: query.entity.name.description)
         }
         return try query.statement(in: context.schema, isSorted: !isDistinct, query.locked) { resolver in
-            let columns = try keyPaths.map { try resolver.selected($0.keys, isCompared: isDistinct).sql }
+            let columns = try columns.map { try resolver.selected($0, isCompared: isDistinct).sql }
             return SelectQuery.Parts(
                 columns: (isDistinct ? "DISTINCT " : "") + columns.joined(separator: ", "),
                 grouping: isDistinct ? try distinctOrder() : "")
@@ -122,6 +140,6 @@ extension FetchRequest {
     /// `path.@count` is the number of a to-many relationship's members. Throws `KindredError` `.unknownKey` with the
     /// nearest keys, `.invalidRequest` for a path that does not end in one value. Sends nothing.
     public func select(_ keyPaths: String...) throws -> AttributeRequest {
-        try AttributeRequest(context: context, query: query, keyPaths: keyPaths)
+        try AttributeRequest(context: context, query: query, columns: keyPaths.map { .path($0) })
     }
 }

@@ -86,6 +86,8 @@ private struct PageCursorForm {
                 case .value(let value):
                     append([])
                     append(value)
+                // No key of the database is empty.
+                case .members(let key): append(["", key.identity])
                 }
             }
         }
@@ -130,6 +132,9 @@ private struct PageCursorForm {
 extension CursorText.Reader {
     fileprivate mutating func alternative() throws -> SortTerm.Alternative {
         let path = try list { try $0.text() }
+        if path.count == 2, path[0].isEmpty {
+            return .members(MemberSortKey(nil, label: "a value of members", identity: path[1]))
+        }
         if !path.isEmpty { return .path(path) }
         guard let value = try value() else { throw CursorText.Damage() }
         return .value(value)

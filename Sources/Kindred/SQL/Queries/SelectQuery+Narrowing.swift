@@ -78,12 +78,14 @@ extension SelectQuery {
     ///
     /// Throws `KindredError` `.unknownKey`, or `.invalidRequest` for a key that rows cannot be sorted by.
     package mutating func append(_ term: SortTerm, in schema: @autoclosure () -> DatabaseSchema) throws {
-        if pairLink == nil, let named = shapes?.sorted(term) { return sort.append(named) }
+        let isKept = pairLink == nil && !term.isByMembers
+        if isKept, let named = shapes?.sorted(term) { return sort.append(named) }
         let schema = schema()
         var resolver = start(in: schema)
-        _ = try resolver.key(term)
-        let named = term.mapping { schema.named($0, from: entity) }
+        let key = try resolver.key(term)
+        var named = term.mapping { schema.named($0, from: entity) }
+        if term.isByMembers { named.identify(by: try key.value.sql, resolver.parameters.bindings) }
         sort.append(named)
-        if pairLink == nil { shapes?.keep(named, for: term) }
+        if isKept { shapes?.keep(named, for: term) }
     }
 }

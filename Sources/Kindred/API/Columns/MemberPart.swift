@@ -1,0 +1,63 @@
+import KindredPostgres
+
+/// The members of a to-many relationship that fulfil a condition, within a closure: their number, a total of a value, or the
+/// value of the only member.
+///
+/// ```swift
+/// let forums = try await context.fetch(Forum.self)
+///     .sorted(ascending: false) { $0.posts.where { $0.isPinned }.max { $0.createdAt } }
+///     .all()
+/// ```
+///
+/// Each is a subquery of the one statement.
+public struct MemberPart<Member: TypedObject>: Sendable {
+    let path: ColumnPath
+    let members: MemberCondition
+
+    /// The number of members.
+    public var count: ColumnExpression<Int> { value(.count) }
+
+    /// Whether there are no members.
+    public var isEmpty: Condition { path.members(.noMember, members) }
+
+    /// The sum of a value of the members; nil without members, and without values that are not nil.
+    public func sum<Value: PostgresSummable>(
+        _ column: (Columns<Member>) throws -> ColumnExpression<Value>
+    ) rethrows -> ColumnExpression<Value.Sum> { value(.total(try total(.sum, column))) }
+
+    /// The mean of a value of the members; nil without members, and without values that are not nil.
+    public func average<Value: PostgresSummable>(
+        _ column: (Columns<Member>) throws -> ColumnExpression<Value>
+    ) rethrows -> ColumnExpression<Value.Mean> { value(.total(try total(.average, column))) }
+
+    /// The smallest value of the members; nil without members, and without values that are not nil.
+    public func min<Value>(
+        _ column: (Columns<Member>) throws -> ColumnExpression<Value>
+    ) rethrows -> ColumnExpression<Value> { value(.total(try total(.minimum, column))) }
+
+    /// The greatest value of the members; nil without members, and without values that are not nil.
+    public func max<Value>(
+        _ column: (Columns<Member>) throws -> ColumnExpression<Value>
+    ) rethrows -> ColumnExpression<Value> { value(.total(try total(.maximum, column))) }
+
+    /// A value of the only member; nil without one: `forum.readers.where { $0.user == me }.only { $0.isMuted }`.
+    ///
+    /// The condition must compare the columns of a unique key with `==`, those that the relationship itself fixes apart: the call
+    /// that takes the closure throws `KindredError` `.invalidRequest` for a condition that may leave several members.
+    public func only<Value>(
+        _ column: (Columns<Member>) throws -> ColumnExpression<Value>
+    ) rethrows -> ColumnExpression<Value> { value(.only(try column(Columns(of: members.scope)).expression)) }
+
+    private func total<Value>(
+        _ function: AggregateTerm.Function, _ column: (Columns<Member>) throws -> ColumnExpression<Value>
+    ) rethrows -> AggregateTerm {
+        let argument = try column(Columns(of: members.scope)).expression
+        return AggregateTerm(function, of: argument, label: function.rawValue)
+    }
+
+    /// - Parameter content: the value; an invalid path makes an invalid value.
+    private func value<Value>(_ content: MemberValue.Content) -> ColumnExpression<Value> {
+        guard case .path = path.expression else { return ColumnExpression(path.expression) }
+        return ColumnExpression(.ofMembers(MemberValue(content, of: members)))
+    }
+}
