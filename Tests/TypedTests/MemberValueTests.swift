@@ -14,7 +14,7 @@ import Testing
         try await withModels { database, context in
             let store = try await context.get(Store.self, 1)
             let sorted = try context.fetch(Book.self)
-                .sorted(by: \.stockSet, where: { $0.store == store }, ascending: false, nulls: .last) { $0.copies }
+                .sorted(by: \.stocks, where: { $0.store == store }, ascending: false, nulls: .last) { $0.copies }
                 .sorted { $0.id }
             let expected = try await numbers(
                 database,
@@ -37,12 +37,12 @@ import Testing
             let cursor = try #require(try await sorted.page(size: 7).next)
             await expectError(.invalidCursor) {
                 _ = try await context.fetch(Book.self)
-                    .sorted(by: \.stockSet, where: { $0.store == other }, ascending: false, nulls: .last) { $0.copies }
+                    .sorted(by: \.stocks, where: { $0.store == other }, ascending: false, nulls: .last) { $0.copies }
                     .sorted { $0.id }.page(size: 7, after: cursor)
             }
             // Selected, beside columns.
             let rows = try await sorted.select { book in
-                (book.id, book.category.name, book.stockSet.where { $0.store == store }.only { $0.copies })
+                (book.id, book.category.name, book.stocks.where { $0.store == store }.only { $0.copies })
             }.all()
             let copies = try await numbers(
                 database,
@@ -53,7 +53,7 @@ import Testing
             #expect(rows.map(\.0) == expected && rows.map { $0.2 ?? -1 } == copies && rows.allSatisfy { $0.1 != nil })
             // In a condition.
             let many = try context.fetch(Book.self)
-                .where { $0.stockSet.where { $0.store == store }.only { $0.copies } > 3 }
+                .where { $0.stocks.where { $0.store == store }.only { $0.copies } > 3 }
             #expect(try await many.count() == copies.count { $0 > 3 })
         }
     }
@@ -84,7 +84,7 @@ import Testing
                 }, "sum(q.number * 2)")
             // By a part of a part's members, and with a value in place of NULL.
             let stores = try context.fetch(Store.self).sorted {
-                $0.purchaseSet.where { $0.lines.contains { $0.copies > 1 } }.min { $0.placedAt.year } ?? 0
+                $0.purchases.where { $0.lines.contains { $0.copies > 1 } }.min { $0.placedAt.year } ?? 0
             }
             #expect(try stores.sql.contains("coalesce((SELECT min("))
             #expect(try await stores.all().count == (try await context.fetch(Store.self).count()))
@@ -108,7 +108,7 @@ import Testing
             let store = try await context.get(Store.self, 1)
             func expectRefusal(_ condition: @escaping (Columns<Stock>) throws -> Condition) async {
                 let error = await expectError(.invalidRequest) {
-                    _ = try books.sorted(by: \.stockSet, where: condition) { $0.copies }
+                    _ = try books.sorted(by: \.stocks, where: condition) { $0.copies }
                 }
                 #expect(error?.message.contains("(store_id, book_id)") == true, "\(String(describing: error))")
             }
@@ -118,11 +118,11 @@ import Testing
             await expectRefusal { !($0.store == store) }
             await expectRefusal { $0.store.city == "Bergen" }
             await expectRefusal { $0.storeID.isIn([1, 2]) }
-            _ = try books.sorted(by: \.stockSet, where: { $0.copies > 1 && $0.storeID == 1 }) { $0.copies }
+            _ = try books.sorted(by: \.stocks, where: { $0.copies > 1 && $0.storeID == 1 }) { $0.copies }
             // A column that may be NULL equals NULL in a condition, and not to a key.
             await expectError(.invalidRequest) {
                 _ = try context.fetch(Store.self).where { store in
-                    store.purchaseSet.where { $0.buyer == store.manager }.only { $0.number } > 1
+                    store.purchases.where { $0.buyer == store.manager }.only { $0.number } > 1
                 }
             }
             // Other types have no order, and objects are no values.
@@ -146,11 +146,11 @@ import Testing
                 """)
             #expect(try await sorted.all().map(\.id) == expected)
             // Live requests and prefetched parts are sorted so, too.
-            let stores = try await context.fetch(Store.self).sorted { $0.id }.prefetch(\.bookSet) {
-                $0.sorted { $0.stockSet.all.max { $0.copies } }.limit(3)
+            let stores = try await context.fetch(Store.self).sorted { $0.id }.prefetch(\.books) {
+                $0.sorted { $0.stocks.all.max { $0.copies } }.limit(3)
             }.all()
-            let others = try await context.fetch(Store.self).sorted { $0.id }.prefetch(\.bookSet) {
-                $0.sorted(ascending: false) { $0.stockSet.where { $0.copies > 2 }.min { $0.copies } }.limit(3)
+            let others = try await context.fetch(Store.self).sorted { $0.id }.prefetch(\.books) {
+                $0.sorted(ascending: false) { $0.stocks.where { $0.copies > 2 }.min { $0.copies } }.limit(3)
             }.all()
             #expect(stores == others && !stores.isEmpty)
         }

@@ -177,8 +177,11 @@ private func describe(_ expression: ConditionExpression, _ scopes: [ColumnScope]
     case .value(let value): value.map { "\($0)" } ?? "nil"
     case .values(let values): "[\(values.map { $0.map { "\($0)" } ?? "nil" }.joined(separator: ", "))]"
     case .list(let list): "{\(list.map { describe($0, scopes) }.joined(separator: ", "))}"
-    case .countWhere(let condition):
-        "\(describe(condition.members, scopes))@count\(describe(condition.condition, scopes + [condition.scope]))"
+    case .ofMembers(let value):
+        """
+        \(describe(value.members.members, scopes))@count\
+        \(describe(value.members.condition, scopes + [value.members.scope]))
+        """
     case .jsonValue(let document, let keys, _): "\(describe(document, scopes))#>\(keys.joined(separator: "."))"
     case .json(let document, let keys): "\(describe(document, scopes))#>>\(keys.joined(separator: "."))"
     case .invalid(let error): "\(error)"
