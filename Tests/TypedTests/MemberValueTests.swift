@@ -41,9 +41,9 @@ import Testing
                     .sorted { $0.id }.page(size: 7, after: cursor)
             }
             // Selected, beside columns.
-            let rows = try await sorted.select { book in
+            let rows = try await sorted.values { book in
                 (book.id, book.category.name, book.stocks.where { $0.store == store }.only { $0.copies })
-            }.all()
+            }
             let copies = try await numbers(
                 database,
                 """
@@ -84,14 +84,14 @@ import Testing
                 }, "sum(q.number * 2)")
             // By a part of a part's members, and with a value in place of NULL.
             let stores = try context.fetch(Store.self).sorted {
-                $0.purchases.where { $0.lines.contains { $0.copies > 1 } }.min { $0.placedAt.year } ?? 0
+                $0.purchases.where { $0.lines.contains { $0.copies > 1 } }.min { $0.number } ?? 0
             }
             #expect(try stores.sql.contains("coalesce((SELECT min("))
             #expect(try await stores.all().count == (try await context.fetch(Store.self).count()))
             // All of them.
-            let totals = try await context.fetch(Author.self).sorted { $0.id }.select {
+            let totals = try await context.fetch(Author.self).sorted { $0.id }.values {
                 ($0.books.all.sum { $0.price }, $0.books.where { $0.price > 10 }.average { $0.price }, $0.books.count)
-            }.all()
+            }
             let sums = try await database.query(
                 """
                 SELECT (SELECT sum(price) FROM book b JOIN book_author r ON r.book_id = b.id WHERE r.author_id = a.id) FROM author a
@@ -127,7 +127,7 @@ import Testing
             }
             // Other types have no order, and objects are no values.
             await expectError(.invalidRequest) {
-                _ = try context.fetch(Person.self).sorted(by: \.titles, where: { $0.name == "Dr." }) { $0.name.count }
+                _ = try context.fetch(Person.self).sorted(by: \.titles, where: { $0.name == "Dr." }) { $0.id }
                     .sorted { $0.titles.all.max { $0.people.count } }
             }
         }

@@ -54,19 +54,31 @@ extension FetchRequest where Object: TypedObject {
             request: try AttributeRequest(context: context, query: query, columns: keys.map { .path($0) }))
     }
 
-    /// Reads values only, as tuples, nil for NULL; no objects are made: columns, columns over to-one relationships, calculations,
-    /// and values of members: `select { ($0.title, $0.author.name, $0.readers.where { $0.user == me }.only { $0.isMuted }) }`.
+    /// Values in tuples, nil for NULL; no objects are made: columns, columns over to-one relationships, calculations, and
+    /// values of members.
     ///
-    /// Throws `KindredError` `.unknownKey` for a property that is no column, and as conditions of these values do. Sends nothing.
-    public func select<each Value: PostgresDecodable & Sendable>(
+    /// ```swift
+    /// let rows = try await request.values {
+    ///     ($0.title, $0.author.name, $0.readers.where { $0.user == me }.only { $0.isMuted })
+    /// }
+    /// ```
+    ///
+    /// One query. Throws `KindredError` `.unknownKey` for a property that is no column, and as conditions of these values do,
+    /// before anything is sent.
+    ///
+    /// - Parameter isDistinct: whether equal rows are returned once.
+    public func values<each Value: PostgresDecodable & Sendable>(
+        isDistinct: Bool = false, fileID: String = #fileID, line: Int = #line,
         _ columns: (Columns<Object>) throws -> (repeat ColumnExpression<each Value>)
-    ) throws -> ColumnRequest<repeat (each Value)?> {
+    ) async throws -> [(repeat (each Value)?)] {
         let scope = ColumnScope()
         let selected = try columns(Columns(of: scope))
         var values: [AttributeRequest.Column] = []
         for value in repeat each selected {
             values.append(.value(.scoped(scope, value.expression), values.count + 1))
         }
-        return ColumnRequest(request: try AttributeRequest(context: context, query: query, columns: values))
+        let request = try AttributeRequest(context: context, query: query, columns: values)
+        return try await (isDistinct ? request.distinct() : request).all(
+            as: repeat (each Value).self, fileID: fileID, line: line)
     }
 }
