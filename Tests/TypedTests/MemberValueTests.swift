@@ -125,11 +125,6 @@ import Testing
                     store.purchases.where { $0.buyer == store.manager }.only { $0.number } > 1
                 }
             }
-            // Other types have no order, and objects are no values.
-            await expectError(.invalidRequest) {
-                _ = try context.fetch(Person.self).sorted(by: \.titles, where: { $0.name == "Dr." }) { $0.id }
-                    .sorted { $0.titles.all.max { $0.people.count } }
-            }
         }
     }
 

@@ -43,22 +43,13 @@ public struct MemberColumns<Member: TypedObject>: Sendable {
 
     /// The number of members that fulfil a condition.
     public func count(_ condition: (Columns<Member>) throws -> Condition) rethrows -> ColumnExpression<Int> {
-        try self.where(condition).count
-    }
-
-    /// The members that fulfil a condition, for their number, their totals, or the value of the only one:
-    /// `forum.posts.where { $0.isPinned }.max { $0.createdAt }`.
-    public func `where`(_ condition: (Columns<Member>) throws -> Condition) rethrows -> MemberPart<Member> {
-        MemberPart(path: path, members: try members(condition))
-    }
-
-    /// All members, for their totals: `forum.posts.all.max { $0.createdAt }`.
-    public var all: MemberPart<Member> {
-        MemberPart(path: path, members: MemberCondition(any: ConditionPath(path.scope, path.keys)))
+        let condition = try members(condition)
+        if case .path = path.expression { return ColumnExpression(.countWhere(condition)) }
+        return ColumnExpression(path.expression)
     }
 
     /// The condition of a closure, which names a member's columns by a scope of its own.
-    private func members(_ condition: (Columns<Member>) throws -> Condition) rethrows -> MemberCondition {
+    func members(_ condition: (Columns<Member>) throws -> Condition) rethrows -> MemberCondition {
         let scope = ColumnScope()
         return MemberCondition(
             on: ConditionPath(path.scope, path.keys), as: scope, try condition(Columns(of: scope)).node)

@@ -26,7 +26,7 @@ extension FetchRequest where Object: TypedObject {
     /// `sorted(by: \.readers, where: { $0.user == me }) { $0.isMuted }`.
     ///
     /// Sends nothing. Throws `KindredError` `.invalidRequest` for a condition that may leave several members: it must compare
-    /// the columns of a unique key with `==`, those that the relationship itself fixes apart. Of several members take the
+    /// the columns of a unique key with `==`, except the columns that the relationship itself fixes. Of several members take the
     /// smallest or greatest value: `sorted { $0.readers.where { … }.min { $0.readAt } }`.
     public func sorted<Member, Value: PostgresEncodable>(
         by members: KeyPath<Columns<Object>, MemberColumns<Member>>,

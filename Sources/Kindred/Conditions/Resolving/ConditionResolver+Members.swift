@@ -203,7 +203,7 @@ extension ConditionResolver {
         return value
     }
 
-    /// What the subquery selects; nil for the number of members.
+    /// The value that the subquery selects; nil for the number of members.
     private mutating func value(_ content: MemberValue.Content) throws -> Scalar? {
         // A total of the members is none of a group's.
         let takesAggregates = takesAggregates
@@ -222,5 +222,64 @@ extension ConditionResolver {
         }
         value.mayBeNull = true
         return value
+    }
+}
+
+// Proof that a condition leaves at most one member: its value is a subquery, which the server refuses for several rows.
+extension ConditionResolver {
+    /// Throws if a condition may leave several members.
+    ///
+    /// The relationship and equalities of the condition fix columns; a unique key among these columns leaves one row.
+    func requireOneMember(
+        of relationship: Relationship, named label: String, at place: Int, where condition: MemberCondition
+    ) throws {
+        let entity = places[place].entity
+        var fixed = relationship.helper == nil ? Set(texts: relationship.destinationColumns) : []
+        addColumns(fixedBy: condition.condition, of: condition.scope, entity, to: &fixed)
+        // Rows of inheriting tables are not among a unique key's.
+        let keys = entity.rowTables == nil ? ([entity.primaryKey] + entity.uniqueKeys).filter { !$0.isEmpty } : []
+        if keys.contains(where: { fixed.isSuperset(of: Set(texts: $0)) }) { return }
+        let known = Set(texts: keys.map { "(\($0.joined(separator: ", ")))" }).sorted().texts
+        throw KindredError(
+            .invalidRequest,
+            """
+            The condition on \(label) may leave several members, so that there is no one value: compare the columns of a \
+            unique key with ==\(known.isEmpty ? "" : ", such as \(known.joined(separator: " or "))"), or take the \
+            smallest or greatest value, by min or max
+            """,
+            entity: relationship.source.description, key: relationship.name)
+    }
+
+    /// Adds the columns that each row has the same value of, which is not NULL, if the condition holds.
+    private func addColumns(
+        fixedBy node: ConditionNode, of scope: ColumnScope, _ entity: Entity, to fixed: inout Set<ServerText>
+    ) {
+        switch node {
+        case .all(let parts): for part in parts { addColumns(fixedBy: part, of: scope, entity, to: &fixed) }
+        case .comparison(let comparison):
+            guard comparison.operation == .equal, comparison.quantifier == nil, !comparison.ignoresCase else { return }
+            for (own, other) in [(comparison.left, comparison.right), (comparison.right, comparison.left)] {
+                guard case .path(let path) = own, path.scope == scope, path.keys.count == 1 else { continue }
+                let columns: [String]
+                if let attribute = entity.attribute(named: path.keys[0]) {
+                    columns = [attribute.name]
+                } else if let relationship = schema.relationship(named: path.keys[0], of: entity),
+                    relationship.holdsForeignKey,
+                    !relationship.isToMany
+                {
+                    columns = relationship.columns
+                } else {
+                    continue
+                }
+                switch other {
+                case .value(_?), .object: fixed.formUnion(Set(texts: columns))
+                // Two NULLs are equal in a condition, and not to a key.
+                case .path(let outer) where outer.scope != scope:
+                    fixed.formUnion(Set(texts: columns.filter { entity.attribute(named: $0)?.isNotNull == true }))
+                default: break
+                }
+            }
+        default: break
+        }
     }
 }

@@ -1,4 +1,6 @@
-/// One value of the members of a to-many relationship, of those that fulfil a condition.
+import KindredPostgres
+
+/// One value of the members of a to-many relationship that fulfil a condition.
 package struct MemberValue: Sendable {
     package enum Content: Sendable {
         /// Their number.

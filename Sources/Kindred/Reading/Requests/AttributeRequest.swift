@@ -13,7 +13,7 @@ public struct AttributeRequest: Sendable {
     let columns: [Column]
     private var isDistinct = false
 
-    /// What is selected.
+    /// A value of each row.
     enum Column: Sendable {
         /// An attribute at a key path.
         case path(String)

@@ -42,8 +42,8 @@ public struct MemberPart<Member: TypedObject>: Sendable {
 
     /// A value of the only member; nil without one: `forum.readers.where { $0.user == me }.only { $0.isMuted }`.
     ///
-    /// The condition must compare the columns of a unique key with `==`, those that the relationship itself fixes apart: the call
-    /// that takes the closure throws `KindredError` `.invalidRequest` for a condition that may leave several members.
+    /// The condition must compare the columns of a unique key with `==`, except the columns that the relationship itself fixes: the
+    /// call that takes the closure throws `KindredError` `.invalidRequest` for a condition that may leave several members.
     public func only<Value>(
         _ column: (Columns<Member>) throws -> ColumnExpression<Value>
     ) rethrows -> ColumnExpression<Value> { value(.only(try column(Columns(of: members.scope)).expression)) }
@@ -59,5 +59,18 @@ public struct MemberPart<Member: TypedObject>: Sendable {
     private func value<Value>(_ content: MemberValue.Content) -> ColumnExpression<Value> {
         guard case .path = path.expression else { return ColumnExpression(path.expression) }
         return ColumnExpression(.ofMembers(MemberValue(content, of: members)))
+    }
+}
+
+extension MemberColumns {
+    /// The members that fulfil a condition, for their number, their totals, or the value of the only one:
+    /// `forum.posts.where { $0.isPinned }.max { $0.createdAt }`.
+    public func `where`(_ condition: (Columns<Member>) throws -> Condition) rethrows -> MemberPart<Member> {
+        MemberPart(path: path, members: try members(condition))
+    }
+
+    /// All members, for their totals: `forum.posts.all.max { $0.createdAt }`.
+    public var all: MemberPart<Member> {
+        MemberPart(path: path, members: MemberCondition(any: ConditionPath(path.scope, path.keys)))
     }
 }
