@@ -23,7 +23,7 @@ struct MomentArithmeticTests {
         let client = try await PostgresClient.connect(try PostgresConfiguration(uri: try TestDatabase.current.uri))
         let rows = try await client.query(
             "SELECT tried(e) FROM unnest(\(expressions)) WITH ORDINALITY AS e (e, n) ORDER BY n")
-        let values = try rows.map { try $0.decode(0, as: String?.self) }
+        let values = try rows.map { try $0.decode(0, as: String.self) }
         await client.close()
         return values
     }
