@@ -48,7 +48,10 @@ struct MomentArithmeticTests {
             cases.append(("\(time) + \(span)", moment.adding(interval)?.description))
             cases.append(("\(time) - \(span)", moment.subtracting(interval)?.description))
             let other = RandomValue.timestamp(&generator)
-            cases.append(("'\(other)'::timestamp - \(time)", other.interval(since: moment)?.description))
+// Servers before PostgreSQL 17 give a wrong interval for moments that are more than 292,000 years apart.
+            if let distance = other.interval(since: moment) {
+                cases.append(("'\(other)'::timestamp - \(time)", distance.description))
+            }
             let day = RandomValue.date(&generator)
             let days = number(1_000_000)
             cases.append(("'\(day)'::date + \(days)", day.adding(days: Int(days))?.description))
