@@ -48,7 +48,7 @@ struct MomentArithmeticTests {
             cases.append(("\(time) + \(span)", moment.adding(interval)?.description))
             cases.append(("\(time) - \(span)", moment.subtracting(interval)?.description))
             let other = RandomValue.timestamp(&generator)
-// Servers before PostgreSQL 17 give a wrong interval for moments that are more than 292,000 years apart.
+            // Servers before PostgreSQL 17 give a wrong interval for moments that are more than 292,000 years apart.
             if let distance = other.interval(since: moment) {
                 cases.append(("'\(other)'::timestamp - \(time)", distance.description))
             }
