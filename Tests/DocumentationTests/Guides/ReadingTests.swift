@@ -420,6 +420,37 @@ import Testing
         }
     }
 
+    @Test(.shop) func valuesOfMembers() async throws {
+        try await withShop { database, context, sent in
+            let store = try await context.get(Store.self, 1)
+            sent.take()
+            // block: fetching-own-pair
+            let mine = try await context.fetch(Book.self)
+                .sorted(by: \.stocks, where: { $0.store == store }, ascending: false, nulls: .last) { $0.copies }
+                .limit(20)
+                .all()
+            // end
+            sent.expect(
+                """
+                SELECT t0."id", t0."isbn", t0."title", t0."published", t0."price", t0."keywords",
+                    t0."category_id" FROM "public"."book" AS t0
+                    ORDER BY (SELECT t1."copies" FROM "public"."stock" AS t1 WHERE t1."book_id" = t0."id" AND t1."store_id" = $1) DESC NULLS LAST
+                    LIMIT $2
+                """)
+            #expect(mine.count == 20)
+            // block: fetching-totals-of-members
+            let latest = try await context.fetch(Person.self)
+                .sorted(ascending: false, nulls: .last) { $0.purchases.where { $0.status == .sent }.max { $0.placedAt } }
+                .all()
+            let rows = try await context.fetch(Book.self).sorted { $0.title }.values {
+                ($0.title, $0.category.name, $0.stocks.where { $0.store == store }.only { $0.copies })
+            }
+            for (title, category, copies) in rows { print(title ?? "-", category ?? "-", copies ?? 0) }
+            // end
+            #expect(!latest.isEmpty && !rows.isEmpty)
+        }
+    }
+
     @Test(.shop) func dates() async throws {
         try await withShop { database, context, sent in
             let person = try #require(try await context.find(Person.self, 1))
@@ -434,6 +465,16 @@ import Testing
             // end
             #expect(moment == joined && joined != nil && Date(exactly: person.joinedAt) == arrival)
             #expect(midnight?.description == "2023-11-15 00:00:00")
+            // block: dates-calculate
+            let due = PostgresDate.today.adding(days: 14)
+            let nextMonth = PostgresDate(year: 2024, month: 1, day: 31)?.adding(months: 1)  // 2024-02-29
+            let age = person.born.flatMap { PostgresDate.today.days(since: $0) }
+            let end = person.joinedAt.adding(PostgresInterval(months: 12))
+            let member = PostgresTimestamp.now.interval(since: person.joinedAt)  // days, and the rest
+            let opening = due?.start(in: timeZone)  // the Date at which that day begins there
+            // end
+            #expect(nextMonth?.description == "2024-02-29" && age != 0 && opening != nil)
+            #expect(end?.description == "2024-11-14 22:13:20" && member.map { $0.days > 300 } == true)
             // block: dates-intervals
             let lasting = PostgresInterval(exactly: .seconds(90))
             let duration = Duration(exactly: PostgresInterval(days: 1))  // nil

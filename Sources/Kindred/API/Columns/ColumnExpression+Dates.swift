@@ -30,6 +30,9 @@ extension ColumnExpression where Value == PostgresTimestamp {
         left.compare(.greaterOrEqual, bound(right))
     }
 
+    /// Whether the column shows one of these moments in UTC: one parameter for any number of them.
+    public func isIn(_ moments: some Sequence<Date>) -> Condition { compare(.isIn, Self.bound(moments)) }
+
     /// Whether the column lies between two moments in UTC, both included.
     public func isBetween(_ lower: Date, _ upper: Date) -> Condition {
         compare(.between, .list([Self.bound(lower), Self.bound(upper)]))
