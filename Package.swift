@@ -35,6 +35,7 @@ let package = Package(
         // The plugin has the package manager build the second product, once it has looked at the target.
         .plugin(name: "KindredGenerate", targets: ["KindredGenerate"]),
         .executable(name: "KindredGenerateTool", targets: ["KindredGenerateTool"]),
+        .plugin(name: "KindredMigrationsPlugin", targets: ["KindredMigrationsPlugin"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
@@ -80,7 +81,7 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
             ]
         ),
-        .target(name: "KindredFoundation", dependencies: ["Kindred"]),
+        .target(name: "KindredFoundation", dependencies: ["Kindred", "KindredMigrations"]),
         // A target of its own, so that programs without telemetry do not build its dependencies.
         .target(
             name: "KindredObservability",
@@ -197,6 +198,10 @@ let package = Package(
                 ]
             )
         ),
+        // It needs nothing, since each package that embeds migrations builds it.
+        .executableTarget(name: "KindredEmbedTool"),
+        // The files of migrations inside the program, for packages that depend on Kindred.
+        .plugin(name: "KindredMigrationsPlugin", capability: .buildTool(), dependencies: ["KindredEmbedTool"]),
         .target(
             name: "KindredCommand",
             dependencies: [
@@ -265,7 +270,8 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
-            ]
+            ],
+            plugins: ["KindredMigrationsPlugin"]
         ),
         // The classes of the demo database, as `kindred generate` writes them: a test finds them current.
         .target(

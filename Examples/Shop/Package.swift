@@ -35,7 +35,9 @@ let package = Package(
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "Kindred", package: "kindred"),
                 .product(name: "KindredMigrations", package: "kindred"),
-            ]
+            ],
+            // Writes the files of `Migrations` into the program.
+            plugins: [.plugin(name: "KindredMigrationsPlugin", package: "kindred")]
         ),
         .testTarget(
             name: "ShopTests",

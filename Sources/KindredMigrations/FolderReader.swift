@@ -6,7 +6,8 @@ import KindredPostgres
     import Foundation
 #endif
 
-/// Reads the files of a folder, in the order of their numbers, and finds all problems with their names at once.
+/// Reads the files of a folder, or files that stand in the program, in the order of their numbers, and finds all problems with
+/// their names at once.
 ///
 /// A name is a number of up to 18 digits, or a time stamp such as `2026-01-31-120000`, then `_`, `-` or a dot, anything
 /// and `.sql`; numbers may have gaps, so that they can be dates. A folder with such a name holds one file,
@@ -14,14 +15,42 @@ import KindredPostgres
 /// left alone; so are files that do not end with `.sql`, in capitals or not, or begin with a dot. A folder that has one
 /// of the two files and no number is an error: it would not run.
 struct FolderReader {
-    private let folder: String
+    /// The place of the files.
+    enum Source: Sendable {
+        case folder(String)
+        /// Files in the program, by their names.
+        case program([String: Data])
+
+        /// The names in the folder, or in a folder of it.
+        func names(in folder: String? = nil) throws -> [String] {
+            switch self {
+            case .folder(let path):
+                return try FileManager.default.contentsOfDirectory(atPath: folder.map { "\(path)/\($0)" } ?? path)
+            case .program(let files):
+                let start = folder.map { "\($0)/" } ?? ""
+                let names = files.keys.filter { $0.hasPrefix(start) }.map { name in
+                    String(name.dropFirst(start.count).prefix { $0 != "/" })
+                }
+                return Array(Set(texts: names)).texts
+            }
+        }
+
+        func content(of name: String) -> Data? {
+            switch self {
+            case .folder(let path): FileManager.default.contents(atPath: "\(path)/\(name)")
+            case .program(let files): files[name]
+            }
+        }
+    }
+
+    private let source: Source
     private var files: [MigrationFile] = []
     private var problems: [MigrationError] = []
 
     /// Reads the files of a folder; throws the first problem with a name, together with all other problems, including
     /// problems of the files' statements.
-    static func files(in folder: String) throws -> [MigrationFile] {
-        var reader = FolderReader(folder: folder)
+    static func files(in source: Source) throws -> [MigrationFile] {
+        var reader = FolderReader(source: source)
         try reader.read()
         if !reader.problems.isEmpty, let error = MigrationError(reader.problems + reader.files.flatMap(\.problems)) {
             throw error
@@ -29,15 +58,16 @@ struct FolderReader {
         return reader.files
     }
 
-    private init(folder: String) {
-        self.folder = folder
+    private init(source: Source) {
+        self.source = source
     }
 
     private mutating func read() throws {
         let names: [String]
         do {
-            names = try FileManager.default.contentsOfDirectory(atPath: folder)
+            names = try source.names()
         } catch {
+            let folder = if case .folder(let path) = source { path } else { "" }
             throw MigrationError(.invalidFolder, "The folder \(folder) cannot be read.")
         }
         let all = Set(names.map { $0.lowercased() })
@@ -58,7 +88,7 @@ struct FolderReader {
 
     /// The file in a folder of its own, if it is one.
     private func inner(_ name: String) -> String? {
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: "\(folder)/\(name)")) ?? []
+        let names = (try? source.names(in: name)) ?? []
         return ["migration.sql", "up.sql"].lazy.compactMap { wanted in
             names.sorted().first { $0.lowercased() == wanted }
         }.first
@@ -70,7 +100,7 @@ struct FolderReader {
                 "The name does not begin with a number of up to 18 digits and _, as in 0001_people.sql.", name)
         }
         // A link may lead nowhere.
-        guard let content = FileManager.default.contents(atPath: folder + "/" + name) else {
+        guard let content = source.content(of: name) else {
             return note("The file cannot be read.", name)
         }
         guard String(validating: content, as: UTF8.self) != nil else {

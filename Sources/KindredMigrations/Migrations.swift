@@ -1,6 +1,12 @@
 public import KindredPostgres
 
-/// A folder of numbered SQL files that run once each, in their order.
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// Numbered SQL files that run once each, in their order: of a folder, of a bundle, or in the program itself.
 ///
 /// ```swift
 /// let client = try await PostgresClient.connect(configuration)
@@ -11,8 +17,9 @@ public import KindredPostgres
 /// lock of the session keeps other processes from doing the same; it ends with the session. Behind a pooler in
 /// transaction mode there are no sessions: connect to the server itself.
 public struct Migrations: Sendable {
-    /// The folder's path.
-    public let folder: String
+    /// The folder's path; nil for files in the program.
+    public var folder: String? { if case .folder(let path) = source { path } else { nil } }
+    private let source: FolderReader.Source
     /// The longest time to wait while another process applies migrations.
     public var lockTimeout: Duration = .seconds(600)
     /// Whether a file may run although one with a higher number has; by default that is an error.
@@ -27,8 +34,12 @@ public struct Migrations: Sendable {
     private var kept: [MigrationFile]?
 
     /// Names a folder; its files are read when they are needed.
-    public init(folder: String) {
-        self.folder = folder
+    public init(folder: String) { source = .folder(folder) }
+
+    /// Takes files that stand in the program, by their names, such as `0001_people.sql`; the plugin `KindredMigrationsPlugin` writes
+    /// them into it, as `Migrations.embedded`.
+    public init(files: some Sequence<(key: String, value: String)>) {
+        source = .program(Dictionary(files.map { ($0.key, Data($0.value.utf8)) }) { _, last in last })
     }
 
     /// Reads the files, in their order.
@@ -42,7 +53,7 @@ public struct Migrations: Sendable {
     }
 
     /// All files; files that have run need not be valid, since another tool may have run them.
-    package func allFiles() throws -> [MigrationFile] { try kept ?? FolderReader.files(in: folder) }
+    package func allFiles() throws -> [MigrationFile] { try kept ?? FolderReader.files(in: source) }
 
     /// The folder with its files read: the calls that follow use the files as they are now.
     package func read() throws -> Migrations {

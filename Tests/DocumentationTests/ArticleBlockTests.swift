@@ -46,7 +46,7 @@ import Testing
     }
 
     private static func isManifest(_ block: Block) -> Bool {
-        block.text.hasPrefix(".package(") || block.text.hasPrefix(".product(")
+        [".package(", ".product(", ".executableTarget("].contains { block.text.hasPrefix($0) }
     }
 
     @Test func theArticlesAreFound() {

@@ -16,14 +16,13 @@ if CommandLine.arguments.contains("--demo") {
     try await serve(nil)
 }
 
-/// Applies what is new in `Migrations`, and serves until the process is told to end.
+/// Applies the new files of `Migrations`, which are part of the program, and serves until the process is told to end.
 func serve(_ uri: String?) async throws {
     let logger = Logger(label: "shop")
-    let folder = URL(filePath: #filePath).appending(path: "../../../Migrations").standardized.path
     var configuration = try uri.map { try PostgresConfiguration(uri: $0) } ?? PostgresConfiguration.fromEnvironment()
     configuration.targetSession = .primary
     let client = try await PostgresClient.connect(configuration)
-    try await Migrations(folder: folder).apply(to: client)
+    try await Migrations.embedded.apply(to: client)
     await client.close()
 
     // Of several hosts one takes the writes, and the others are read.

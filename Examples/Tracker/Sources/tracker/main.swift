@@ -15,12 +15,11 @@ if CommandLine.arguments.contains("--demo") {
     try await serve(nil)
 }
 
-/// Applies what is new in `Migrations`, and serves until the process is told to end.
+/// Applies the new files of `Migrations`, which are part of the program, and serves until the process is told to end.
 func serve(_ uri: String?) async throws {
-    let folder = URL(filePath: #filePath).appending(path: "../../../Migrations").standardized.path
     let client = try await PostgresClient.connect(
         try uri.map { try PostgresConfiguration(uri: $0) } ?? PostgresConfiguration.fromEnvironment())
-    try await Migrations(folder: folder).apply(to: client)
+    try await Migrations.embedded.apply(to: client)
     await client.close()
 
     let database = try await connectTracker(uri, logger: Logger(label: "tracker"))
