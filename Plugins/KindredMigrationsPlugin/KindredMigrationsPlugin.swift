@@ -8,7 +8,8 @@ struct KindredMigrationsPlugin: BuildToolPlugin {
     func createBuildCommands(context: PluginContext, target: any Target) async throws -> [Command] {
         let folders = [target.directoryURL, context.package.directoryURL].map { $0.appending(path: "Migrations") }
         guard let folder = folders.first(where: { Self.isFolder($0) }) else {
-            Diagnostics.error("There is no folder Migrations, neither in \(target.directoryURL.path) nor beside Package.swift")
+            Diagnostics.error(
+                "There is no folder Migrations, neither in \(target.directoryURL.path) nor beside Package.swift")
             return []
         }
         let names = (FileManager.default.enumerator(atPath: folder.path)?.compactMap { $0 as? String } ?? [])

@@ -19,7 +19,9 @@ enum KindredEmbedTool {
         let (output, folder) = (arguments[0], arguments[1])
         let entries = try arguments.dropFirst(2).sorted().map { name in
             let path = "\(folder)/\(name)"
-            guard let content = FileManager.default.contents(atPath: path) else { throw Problem("\(path) cannot be read") }
+            guard let content = FileManager.default.contents(atPath: path) else {
+                throw Problem("\(path) cannot be read")
+            }
             guard let text = String(validating: content, as: UTF8.self) else {
                 throw Problem("\(path) cannot be read as text in UTF-8")
             }

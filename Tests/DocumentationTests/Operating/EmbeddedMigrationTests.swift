@@ -19,7 +19,10 @@ import Testing
 
     @Test(.database) func theyRunAsFilesOfAFolder() async throws {
         let client = try await PostgresClient.connect(try PostgresConfiguration(uri: try TestDatabase.current.uri))
-        #expect(try await Migrations.embedded.apply(to: client).map(\.name) == ["0001_person.sql", "0002_email/migration.sql"])
+        #expect(
+            try await Migrations.embedded.apply(to: client).map(\.name) == [
+                "0001_person.sql", "0002_email/migration.sql",
+            ])
         // The same checksums: neither is to run, and none has changed.
         #expect(try await Migrations(folder: Self.folder.path).apply(to: client).isEmpty)
         #expect(try await client.value("SELECT count(email) FROM person") == .integer(0))
@@ -30,7 +33,8 @@ import Testing
         func names(_ files: [String: String]) throws -> [String] { try Migrations(files: files).files().map(\.name) }
         let files = [
             "10_b.SQL": "SELECT 1", "2_a.sql": "SELECT 1", "3_c.up.sql": "SELECT 1", "3_c.down.sql": "SELECT 1",
-            "20240131120000_d/migration.sql": "SELECT 1", "20240131120000_d/notes.txt": "", ".hidden.sql": "", "notes.txt": "",
+            "20240131120000_d/migration.sql": "SELECT 1", "20240131120000_d/notes.txt": "", ".hidden.sql": "",
+            "notes.txt": "",
         ]
         #expect(try names(files) == ["2_a.sql", "3_c.up.sql", "10_b.SQL", "20240131120000_d/migration.sql"])
         #expect(try names([:]) == [])

@@ -45,7 +45,8 @@ extension ObjectPatch {
         var limits = JSONLimits()
         (limits.bytes, limits.depth, limits.refusesEqualKeys) = (maximumBytes, Self.maximumDepth, true)
         // One byte more than is read, which is refused.
-        let bytes = Array(json.count > maximumBytes ? json.prefix((maximumBytes > 0 ? maximumBytes : 0) + 1) : json[...])
+        let bytes = Array(
+            json.count > maximumBytes ? json.prefix((maximumBytes > 0 ? maximumBytes : 0) + 1) : json[...])
         let root: JSONValue
         do {
             root = try JSONDocument(bytes, limits: limits).root
