@@ -15,6 +15,10 @@ import Testing
                 print(event.sql, event.duration, event.rows ?? 0, event.place?.description ?? "")
             }
             // end
+            // block: slow
+            let slow = database.client.logSlowStatements(longerThan: .milliseconds(200), share: 0.1, withPlans: true)
+            // end
+            defer { slow.cancel() }
             // block: place
             let email = try await context.fetch(Email.self).where { $0.person != nil }.sorted { $0.id }.first()
             let owner = try await email?.person()  // email.person.object would not know this line
