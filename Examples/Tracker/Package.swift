@@ -22,6 +22,7 @@ let package = Package(
                 "TrackerModels",
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "Kindred", package: "kindred"),
+                .product(name: "KindredLive", package: "kindred"),
                 .product(name: "KindredService", package: "kindred"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ]
@@ -29,10 +30,11 @@ let package = Package(
         .executableTarget(
             name: "tracker",
             dependencies: [
-                "TrackerServer",
+                "TrackerModels", "TrackerServer",
                 .product(name: "EmbeddedPostgres", package: "kindred"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "Kindred", package: "kindred"),
+                .product(name: "KindredLive", package: "kindred"),
                 .product(name: "KindredMigrations", package: "kindred"),
             ],
             // Writes the files of `Migrations` into the program.
@@ -41,9 +43,11 @@ let package = Package(
         .testTarget(
             name: "TrackerTests",
             dependencies: [
-                "TrackerServer",
+                "TrackerModels", "TrackerServer",
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdTesting", package: "hummingbird"),
+                .product(name: "Kindred", package: "kindred"),
+                .product(name: "KindredLive", package: "kindred"),
                 .product(name: "KindredTesting", package: "kindred"),
             ]
         ),

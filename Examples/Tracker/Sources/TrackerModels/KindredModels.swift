@@ -8,6 +8,7 @@ public enum KindredModels {
     public static let all: [any TypedObject.Type] = [
         Comment.self,
         Document.self,
+        Job.self,
         Membership.self,
         Organization.self,
         Person.self,

@@ -7,9 +7,10 @@ import KindredService
 /// - Parameters:
 ///   - database: a database of ``connectTracker(_:logger:)``.
 ///   - tokens: the number of the organization for which each token speaks.
+///   - jobs: work that is done later, beside the requests.
 ///   - configuration: the server's address.
 public func makeTracker(
-    database: Database, tokens: [String: Int],
+    database: Database, tokens: [String: Int], jobs: JobQueue? = nil,
     configuration: ApplicationConfiguration = ApplicationConfiguration()
 ) -> some ApplicationProtocol {
     let router = Router(context: TrackerRequestContext.self)
@@ -25,5 +26,6 @@ public func makeTracker(
     var application = Application(router: router, configuration: configuration)
     // Services shut down from the last to the first: requests that are still answered find the database open.
     application.addServices(DatabaseService(database))
+    if let jobs { application.addServices(DatabaseService(jobs.database), jobs) }
     return application
 }

@@ -2,8 +2,10 @@ import EmbeddedPostgres
 import Foundation
 import Hummingbird
 import Kindred
+import KindredLive
 import KindredMigrations
 import Logging
+import TrackerModels
 import TrackerServer
 
 // `tracker --demo` starts a private server; `tracker` takes `DATABASE_URL`. `Migrations` fills an empty database.
@@ -22,9 +24,14 @@ func serve(_ uri: String?) async throws {
     try await Migrations.embedded.apply(to: client)
     await client.close()
 
-    let database = try await connectTracker(uri, logger: Logger(label: "tracker"))
+    let logger = Logger(label: "tracker")
+    let database = try await connectTracker(uri, logger: logger)
+    // Jobs are those of all organizations: their database requires no settings.
+    let workers = try await Database.connect(uri, classes: KindredModels.all, logger: logger)
+    try await workers.tracking.enable("job")
+    let jobs = JobQueue(database: workers, handlers: ["log": { job, _ in logger.info("\(job.input)") }], logger: logger)
     let port = ProcessInfo.processInfo.environment["PORT"].flatMap { Int($0) } ?? 8080
     let address = ApplicationConfiguration(address: .hostname("127.0.0.1", port: port))
     let tokens = ["acme": 1, "globex": 2]
-    try await makeTracker(database: database, tokens: tokens, configuration: address).runService()
+    try await makeTracker(database: database, tokens: tokens, jobs: jobs, configuration: address).runService()
 }
