@@ -4,7 +4,7 @@ public import Logging
 import TrackerModels
 
 /// What the policies in `Migrations/0002_policies.sql` ask for.
-private enum Tenant {
+enum Tenant {
     /// The setting that has the number of the organization.
     static let setting = "app.organization"
     /// The role for which the policies hold.

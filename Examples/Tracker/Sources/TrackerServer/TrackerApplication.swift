@@ -14,6 +14,7 @@ public func makeTracker(
     configuration: ApplicationConfiguration = ApplicationConfiguration()
 ) -> some ApplicationProtocol {
     let router = Router(context: TrackerRequestContext.self)
+    HealthRoutes(database: database).add(to: router)
     let routes = router.group()
         .add(middleware: LogRequestsMiddleware(.debug))
         .add(middleware: ErrorMiddleware())

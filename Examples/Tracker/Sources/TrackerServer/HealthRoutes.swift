@@ -1,0 +1,25 @@
+import Hummingbird
+import Kindred
+
+/// `/health` and `/ready`: what an orchestrator asks.
+struct HealthRoutes {
+    let database: Database
+
+    func add(to router: Router<TrackerRequestContext>) {
+        // The process runs: it is not to be started anew because its database is away.
+        router.get("health") { _, _ in HTTPResponse.Status.ok }
+        router.get("ready", use: ready)
+    }
+
+    /// `GET /ready`: whether requests can be answered now; 503 sends them to another process.
+    @Sendable func ready(_ request: Request, _ context: TrackerRequestContext) async throws -> HTTPResponse.Status {
+        do {
+            try await database.withContext(settings: [Tenant.setting: 0], role: Tenant.role) {
+                _ = try await $0.query("SELECT 1", timeout: .seconds(1))
+            }
+            return .ok
+        } catch {
+            return .serviceUnavailable
+        }
+    }
+}
