@@ -14,9 +14,8 @@ struct HealthRoutes {
     /// `GET /ready`: whether requests can be answered now; 503 sends them to another process.
     @Sendable func ready(_ request: Request, _ context: TrackerRequestContext) async throws -> HTTPResponse.Status {
         do {
-            try await database.withContext(settings: [Tenant.setting: 0], role: Tenant.role) {
-                _ = try await $0.query("SELECT 1", timeout: .seconds(1))
-            }
+            let settings: [String: any PostgresEncodable] = [Tenant.setting: 0, "statement_timeout": "1s"]
+            _ = try await database.withContext(settings: settings, role: Tenant.role) { try await $0.query("SELECT 1") }
             return .ok
         } catch {
             return .serviceUnavailable
