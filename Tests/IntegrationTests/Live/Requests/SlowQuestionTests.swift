@@ -1,6 +1,7 @@
 import Kindred
 import KindredLive
 import KindredTesting
+import Synchronization
 import TestSupport
 import Testing
 
@@ -263,6 +264,62 @@ import Testing
                     #expect(parent["name"] == name.map { .string($0) }, "seed \(seed), round \(round)")
                 }
             }
+        }
+    }
+
+    /// A request that was answered alone is not mixed with the answers of a step whose snapshot is older.
+    @Test(arguments: 1...2) func noAnswerMixesTwoStates(seed: Int) async throws {
+        let options = Tracking.Options(lockTimeout: .milliseconds(2), questionTimeout: .seconds(1))
+        try await withDatabase(options) { database, other in
+            try await other.query("UPDATE pace SET delay = 0.02")
+            try await other.query("UPDATE item SET value = 100")
+            let count = try #require(try await other.value("SELECT count(*) FROM item").flatMap { Int("\($0)") })
+            let context = database.makeContext()
+            // The view's answers take a while, so that others are given during a step.
+            let views = try await context.fetch("slow").sorted("id").live()
+            let items = try await context.fetch("item").sorted("value").live()
+            let sums = Mutex<[Int64: Int]>([:])
+            let readers = [
+                Task { for try await _ in views {} },
+                Task {
+                    for try await update in items {
+                        let sum = update.objects.reduce(Int64(0)) { sum, item in
+                            if case .integer(let value)? = item["value"] { sum + value } else { sum }
+                        }
+                        sums.withLock { $0[sum, default: 0] += 1 }
+                    }
+                },
+            ]
+            defer { for reader in readers { reader.cancel() } }
+            let writer = Task {
+                var random = RepeatedRandom(seed)
+                try await withClient { client in
+                    while !Task.isCancelled {
+                        let (from, to, amount) = (1 + random.below(2) * 2, 5, random.below(20))
+                        // Both rows in one statement: the sum of all is the same in each state.
+                        try await client.query(
+                            """
+                            UPDATE item SET value = value + CASE id WHEN \(Int32(from)) THEN -\(Int32(amount)) ELSE \(Int32(amount)) END
+                            WHERE id IN (\(Int32(from)), \(Int32(to)))
+                            """)
+                        try await Task.sleep(for: .milliseconds(random.below(6)))
+                    }
+                }
+            }
+            for _ in 0..<(TestAmount.isLong ? 1_000 : 60) {
+                try await withClient { migration in
+                    try await migration.withTransaction { _ in
+                        try await migration.query("LOCK TABLE item IN ACCESS EXCLUSIVE MODE")
+                        try await Task.sleep(for: .milliseconds(8))
+                    }
+                }
+                try await Task.sleep(for: .milliseconds(40))
+            }
+            writer.cancel()
+            _ = await writer.result
+            try await database.tracking.catchUp()
+            let found = sums.withLock { $0 }
+            #expect(found.keys.sorted() == [Int64(count * 100)], "\(found)")
         }
     }
 }
