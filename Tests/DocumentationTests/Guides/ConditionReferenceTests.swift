@@ -100,7 +100,7 @@ import Testing
             Row(closure: { $0.settings.number("size") > 3 }),
             Row(closure: { $0.settings.bool("newsletter") == true }),
             Row(closure: { !$0.settings.bool("newsletter") }),
-            Row(closure: { $0.settings.contains(PostgresJSON(#"{"theme": "dark"}"#)) }),
+            Row(closure: { $0.settings.contains(PostgresJSON(text: #"{"theme": "dark"}"#)) }),
         ]
     }
 
@@ -135,8 +135,8 @@ import Testing
         }
     }
 
-    @Test(.database(.file("../../../sql/demo.sql"))) func theFormsOfARowFindTheSame() async throws {
-        try await withModels { _, context in
+    @Test(.shop) func theFormsOfARowFindTheSame() async throws {
+        try await withShop { _, context, _ in
             let tables = try Self.tables()
             try #require(tables.count == 3)
             let poetry = try await context.fetch(DemoModels.Category.self).where { $0.name == "Poetry" }.one()
