@@ -19,7 +19,7 @@ struct FolderReader {
     enum Source: Sendable {
         case folder(String)
         /// Files in the program, by their names.
-        case program([String: Data])
+        case program([ServerText: Data])
 
         /// The names in the folder, or in a folder of it.
         func names(in folder: String? = nil) throws -> [String] {
@@ -28,8 +28,8 @@ struct FolderReader {
                 return try FileManager.default.contentsOfDirectory(atPath: folder.map { "\(path)/\($0)" } ?? path)
             case .program(let files):
                 let start = folder.map { "\($0)/" } ?? ""
-                let names = files.keys.filter { $0.hasPrefix(start) }.map { name in
-                    String(name.dropFirst(start.count).prefix { $0 != "/" })
+                let names = files.keys.filter { $0.text.hasPrefix(start) }.map { name in
+                    String(name.text.dropFirst(start.count).prefix { $0 != "/" })
                 }
                 return Array(Set(texts: names)).texts
             }
@@ -38,7 +38,7 @@ struct FolderReader {
         func content(of name: String) -> Data? {
             switch self {
             case .folder(let path): FileManager.default.contents(atPath: "\(path)/\(name)")
-            case .program(let files): files[name]
+            case .program(let files): files[ServerText(name)]
             }
         }
     }

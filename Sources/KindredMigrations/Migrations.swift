@@ -39,7 +39,7 @@ public struct Migrations: Sendable {
     /// Takes files that stand in the program, by their names, such as `0001_people.sql`; the plugin `KindredMigrationsPlugin` writes
     /// them into it, as `Migrations.embedded`.
     public init(files: some Sequence<(key: String, value: String)>) {
-        source = .program(Dictionary(files.map { ($0.key, Data($0.value.utf8)) }) { _, last in last })
+        source = .program(Dictionary(files.map { (ServerText($0.key), Data($0.value.utf8)) }) { _, last in last })
     }
 
     /// Reads the files, in their order.

@@ -103,7 +103,10 @@ final class LiveHub: ChangeSubscriber {
 
     /// A request that is made later may follow a change that the step's snapshot does not have.
     func prepare() {
-        let joining = state.withLock { Array($0.mayJoin.prefix(Self.newPerStep)) }
+        let joining = state.withLock { state in
+            state.takeQuick()
+            return Array(state.mayJoin.prefix(Self.newPerStep))
+        }
         step.withLock { $0.joined = joining }
     }
 
@@ -426,6 +429,7 @@ final class LiveHub: ChangeSubscriber {
         let isThere = state.withLock { state in
             guard state.sources.sources[number] != nil else { return false }
             state.slow.insert(number)
+            state.quick.remove(number)
             state.causes[number] = state.causes[number]?.merged(with: cause) ?? cause
             return true
         }
@@ -455,7 +459,7 @@ final class LiveHub: ChangeSubscriber {
             let answer = LiveFound(number: number, query: asked.query, snapshot: found.answer, cause: asked.cause)
             give([answer], to: asked.joined, at: found.cursor)
             // Unless it is wished for again, it has a place in common steps again.
-            state.withLock { if found.isQuick, $0.causes[number] == nil { $0.slow.remove(number) } }
+            state.withLock { if found.isQuick, $0.causes[number] == nil { $0.quick.insert(number) } }
         } catch  where isOutdated(error) {
             // The next common step finds out how it goes on.
             state.withLock { state in
@@ -568,7 +572,7 @@ final class LiveHub: ChangeSubscriber {
     func fail(_ error: any Error) {
         let (consumers, slow) = state.withLock { state in
             state.isClosed = true
-            defer { (state.sources, state.joining, state.slow) = (LiveSources(), [], []) }
+            defer { (state.sources, state.joining, state.slow, state.quick) = (LiveSources(), [], [], []) }
             return (state.sources.sources.values.flatMap(\.consumers.values), state.slow)
         }
         for number in slow { slowQuestions.end(number) }

@@ -11,6 +11,10 @@ struct LiveHubState: Sendable {
     var counted = 0
     /// The requests that the server does not answer in the time of a common step: they are asked alone.
     var slow: Set<Int> = []
+    /// Those that were answered in time when they were asked alone: the next step has them.
+    ///
+    /// The running step does not: its snapshot may be older than their answers.
+    var quick: Set<Int> = []
     /// The causes of their next updates.
     var causes: [Int: LiveCause] = [:]
     /// The rows that could not be read in a step, for the requests that are found by their values.
@@ -41,6 +45,12 @@ struct LiveHubState: Sendable {
         joining.lazy.filter { consumer in sources.number(of: consumer).map { !isBehind($0) } ?? false }
     }
 
+    /// Gives requests that are no longer slow to the step that begins now.
+    mutating func takeQuick() {
+        slow.subtract(quick)
+        quick = []
+    }
+
     /// Lets a request go on with other tables.
     mutating func renew(_ number: Int, _ query: LiveQuery) {
         sources.renew(number, query)
@@ -51,6 +61,7 @@ struct LiveHubState: Sendable {
     /// Forgets that a request is asked alone, if it is.
     mutating func endSlow(_ number: Int) {
         slow.remove(number)
+        quick.remove(number)
         causes[number] = nil
     }
 

@@ -26,7 +26,9 @@ extension PostgresClient {
         let plans = withPlans ? SlowStatementPlans(logger) : nil
         // Weak, because the client keeps the handler.
         return addObserver { [weak self] event in
-            guard event.duration >= threshold, share >= 1 || Double.random(in: 0..<1) < share else { return }
+            guard event.duration >= threshold, !SlowStatementPlans.isPlanning,
+                share >= 1 || Double.random(in: 0..<1) < share
+            else { return }
             var metadata: Logger.Metadata = [
                 "duration": "\(event.duration)", "statement": "\(event.sql.harmlessLines())",
             ]
@@ -51,6 +53,9 @@ private final class SlowStatementPlans: Sendable {
     /// Programs that write values into their texts have no end of them.
     private static let maximumTexts = 1_000
 
+    /// Whether the task's statements make a plan: they are not logged themselves.
+    @TaskLocal static var isPlanning = false
+
     private let state = RankedMutex(State(), .leaf)
     private let logger: Logger
 
@@ -70,7 +75,7 @@ private final class SlowStatementPlans: Sendable {
         Task { [weak client] in
             while let sql = next() {
                 guard let client else { continue }
-                await log(sql, of: client)
+                await Self.$isPlanning.withValue(true) { await log(sql, of: client) }
             }
         }
     }
@@ -85,7 +90,7 @@ private final class SlowStatementPlans: Sendable {
         }
     }
 
-    /// Whether EXPLAIN takes a text; the statements that make a plan are none of them.
+    /// Whether EXPLAIN takes a text.
     private static func isPlanned(_ sql: String) -> Bool {
         let first = sql.drop { $0.isWhitespace || $0 == "(" }.prefix { $0.isLetter }.uppercased()
         return ["SELECT", "WITH", "INSERT", "UPDATE", "DELETE", "MERGE", "VALUES"].contains(first)

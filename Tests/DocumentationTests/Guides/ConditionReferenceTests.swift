@@ -60,7 +60,7 @@ import Testing
             Row(closure: { ($0.category.parent.name ?? "-") == "-" }),
             Row(closure: { $0.keywords.contains("signed") }, predicate: #Predicate { $0.keywords.contains("signed") }),
             Row(closure: { $0.keywords.containsAll(["signed"]) || $0.keywords.containsAny(["rare"]) }),
-            Row(closure: { $0.keywords.count > 1 }, predicate: #Predicate { $0.keywords.count > 1 }),
+            Row(closure: { $0.keywords.count > 1 }),
             Row(
                 closure: { $0.category.name == "Poetry" },
                 predicate: #Predicate { $0.category.loaded?.name == "Poetry" }),

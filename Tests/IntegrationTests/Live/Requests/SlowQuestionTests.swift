@@ -306,14 +306,19 @@ import Testing
                     }
                 }
             }
-            for _ in 0..<(TestAmount.isLong ? 1_000 : 60) {
-                try await withClient { migration in
-                    try await migration.withTransaction { _ in
-                        try await migration.query("LOCK TABLE item IN ACCESS EXCLUSIVE MODE")
-                        try await Task.sleep(for: .milliseconds(8))
+            try await withClient { migration in
+                for round in 0..<(TestAmount.isLong ? 1_000 : 60) {
+                    // The whole list is asked again after it, and meets a lock.
+                    try await migration.query(
+                        "ALTER TABLE item ALTER COLUMN value SET DEFAULT \(unsafeRaw: "\(round)")")
+                    for _ in 0..<3 {
+                        try await migration.withTransaction { _ in
+                            try await migration.query("LOCK TABLE item IN ACCESS EXCLUSIVE MODE")
+                            try await Task.sleep(for: .milliseconds(8))
+                        }
+                        try await Task.sleep(for: .milliseconds(12))
                     }
                 }
-                try await Task.sleep(for: .milliseconds(40))
             }
             writer.cancel()
             _ = await writer.result
