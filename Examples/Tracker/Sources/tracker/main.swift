@@ -31,7 +31,9 @@ func serve(_ uri: String?) async throws {
     try await workers.tracking.enable("job")
     let jobs = JobQueue(database: workers, handlers: ["log": { job, _ in logger.info("\(job.input)") }], logger: logger)
     let port = ProcessInfo.processInfo.environment["PORT"].flatMap { Int($0) } ?? 8080
-    let address = ApplicationConfiguration(address: .hostname("127.0.0.1", port: port))
+    // In a container: HOST=0.0.0.0.
+    let host = ProcessInfo.processInfo.environment["HOST"] ?? "127.0.0.1"
+    let address = ApplicationConfiguration(address: .hostname(host, port: port))
     let tokens = ["acme": 1, "globex": 2]
     try await makeTracker(database: database, tokens: tokens, jobs: jobs, configuration: address).runService()
 }
