@@ -1,5 +1,6 @@
 import HarmlessText
 public import Logging
+import Synchronization
 
 extension PostgresClient {
     /// Logs statements that take long, at level warning, until the returned observation is cancelled or released.

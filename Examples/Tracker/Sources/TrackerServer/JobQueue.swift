@@ -28,17 +28,21 @@ public struct JobQueue: Service {
 
     /// Does jobs as they come, until the task is cancelled or the program shuts down.
     public func run() async throws {
-        try await cancelWhenGracefulShutdown {
+        await cancelWhenGracefulShutdown {
             // A look at once, at each change, and every five seconds for the jobs that wait.
             let (looks, look) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-            try await withThrowingTaskGroup(of: Void.self) { group in
+            await withTaskGroup(of: Void.self) { group in
                 group.addTask {
-                    for try await _ in try await database.makeContext().changes(of: Job.self) { look.yield() }
+                    do {
+                        for try await _ in try await database.makeContext().changes(of: Job.self) { look.yield() }
+                    } catch {
+                        logger.warning("New jobs wait for the next look", metadata: ["error": "\(error)"])
+                    }
                 }
                 group.addTask {
-                    while true {
+                    while !Task.isCancelled {
                         look.yield()
-                        try await Task.sleep(for: .seconds(5))
+                        try? await Task.sleep(for: .seconds(5))
                     }
                 }
                 for await _ in looks { await workUntilNothingIsDue() }
