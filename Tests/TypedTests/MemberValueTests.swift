@@ -76,7 +76,7 @@ import Testing
                 "count(*)")
             try await expect(
                 persons.sorted(ascending: false, nulls: .last) {
-                    $0.purchases.where { $0.status != .basket }.max { $0.placedAt }
+                    $0.purchases.where { $0.status != .basket }.maximum { $0.placedAt }
                 }, "max(q.placed_at)")
             try await expect(
                 persons.sorted(ascending: false, nulls: .last) {
@@ -84,7 +84,7 @@ import Testing
                 }, "sum(q.number * 2)")
             // By a part of a part's members, and with a value in place of NULL.
             let stores = try context.fetch(Store.self).sorted {
-                $0.purchases.where { $0.lines.contains { $0.copies > 1 } }.min { $0.number } ?? 0
+                $0.purchases.where { $0.lines.contains { $0.copies > 1 } }.minimum { $0.number } ?? 0
             }
             #expect(try stores.sql.contains("coalesce((SELECT min("))
             #expect(try await stores.all().count == (try await context.fetch(Store.self).count()))
@@ -142,10 +142,10 @@ import Testing
             #expect(try await sorted.all().map(\.id) == expected)
             // Live requests and prefetched parts are sorted so, too.
             let stores = try await context.fetch(Store.self).sorted { $0.id }.prefetch(\.books) {
-                $0.sorted { $0.stocks.all.max { $0.copies } }.limit(3)
+                $0.sorted { $0.stocks.all.maximum { $0.copies } }.limit(3)
             }.all()
             let others = try await context.fetch(Store.self).sorted { $0.id }.prefetch(\.books) {
-                $0.sorted(ascending: false) { $0.stocks.where { $0.copies > 2 }.min { $0.copies } }.limit(3)
+                $0.sorted(ascending: false) { $0.stocks.where { $0.copies > 2 }.minimum { $0.copies } }.limit(3)
             }.all()
             #expect(stores == others && !stores.isEmpty)
         }

@@ -11,7 +11,7 @@ struct LiveHubState: Sendable {
     var counted = 0
     /// The requests that the server does not answer in the time of a common step: they are asked alone.
     var slow: Set<Int> = []
-    /// Those that were answered in time when they were asked alone: the next step has them.
+    /// The slow requests that were answered in time when they were asked alone: the next step has them.
     ///
     /// The running step does not: its snapshot may be older than their answers.
     var quick: Set<Int> = []

@@ -86,8 +86,8 @@ import Testing
                 closure: { $0.stocks.count { $0.copies > 3 } > 1 },
                 predicate: #Predicate { $0.stocks.loaded.filter { $0.copies > 3 }.count > 1 }),
             Row(closure: { $0.stocks.where { $0.copies > 3 }.sum { $0.copies } > 9 }),
-            Row(closure: { $0.stocks.all.average { $0.copies } > 3 && $0.stocks.all.min { $0.copies } > 1 }),
-            Row(closure: { $0.stocks.all.max { $0.copies } == 9 }),
+            Row(closure: { $0.stocks.all.average { $0.copies } > 3 && $0.stocks.all.minimum { $0.copies } > 1 }),
+            Row(closure: { $0.stocks.all.maximum { $0.copies } == 9 }),
             Row(closure: { $0.stocks.where { $0.storeID == 1 }.only { $0.copies } > 3 }),
             Row(closure: { book in book.category.books.allSatisfy { $0.id >= book.id } }),
         ]

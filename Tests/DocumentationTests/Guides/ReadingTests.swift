@@ -440,7 +440,7 @@ import Testing
             #expect(mine.count == 20)
             // block: fetching-totals-of-members
             let latest = try await context.fetch(Person.self)
-                .sorted(ascending: false) { $0.purchases.where { $0.status == .sent }.max { $0.placedAt } }
+                .sorted(ascending: false) { $0.purchases.where { $0.status == .sent }.maximum { $0.placedAt } }
                 .all()
             let rows = try await context.fetch(Book.self).sorted { $0.title }.values {
                 ($0.title, $0.category.name, $0.stocks.where { $0.store == store }.only { $0.copies })

@@ -73,7 +73,7 @@ extension FetchRequest where Object: TypedObject {
     ) async throws -> [(repeat (each Value)?)] {
         let scope = ColumnScope()
         let selected = try columns(Columns(of: scope))
-        var values: [AttributeRequest.Column] = []
+        var values: [SelectedColumn] = []
         for value in repeat each selected {
             values.append(.value(.scoped(scope, value.expression), values.count + 1))
         }

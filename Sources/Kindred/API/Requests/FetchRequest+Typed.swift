@@ -27,7 +27,7 @@ extension FetchRequest where Object: TypedObject {
     ///
     /// Sends nothing. Throws `KindredError` `.invalidRequest` for a condition that may leave several members: it must compare
     /// the columns of a unique key with `==`, except the columns that the relationship itself fixes. Of several members take the
-    /// smallest or greatest value: `sorted { $0.readers.where { … }.min { $0.readAt } }`.
+    /// smallest or greatest value: `sorted { $0.readers.where { … }.minimum { $0.readAt } }`.
     public func sorted<Member, Value: PostgresEncodable>(
         by members: KeyPath<Columns<Object>, MemberColumns<Member>>,
         where condition: (Columns<Member>) throws -> Condition,

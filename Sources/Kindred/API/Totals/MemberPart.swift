@@ -5,7 +5,7 @@ import KindredPostgres
 ///
 /// ```swift
 /// let forums = try await context.fetch(Forum.self)
-///     .sorted(ascending: false) { $0.posts.where { $0.isPinned }.max { $0.createdAt } }
+///     .sorted(ascending: false) { $0.posts.where { $0.isPinned }.maximum { $0.createdAt } }
 ///     .all()
 /// ```
 ///
@@ -31,12 +31,12 @@ public struct MemberPart<Member: TypedObject>: Sendable {
     ) rethrows -> ColumnExpression<Value.Mean> { value(.total(try total(.average, column))) }
 
     /// The smallest value of the members; nil without members, and without values that are not nil.
-    public func min<Value>(
+    public func minimum<Value>(
         _ column: (Columns<Member>) throws -> ColumnExpression<Value>
     ) rethrows -> ColumnExpression<Value> { value(.total(try total(.minimum, column))) }
 
     /// The greatest value of the members; nil without members, and without values that are not nil.
-    public func max<Value>(
+    public func maximum<Value>(
         _ column: (Columns<Member>) throws -> ColumnExpression<Value>
     ) rethrows -> ColumnExpression<Value> { value(.total(try total(.maximum, column))) }
 
@@ -64,12 +64,12 @@ public struct MemberPart<Member: TypedObject>: Sendable {
 
 extension MemberColumns {
     /// The members that fulfil a condition, for their number, their totals, or the value of the only one:
-    /// `forum.posts.where { $0.isPinned }.max { $0.createdAt }`.
+    /// `forum.posts.where { $0.isPinned }.maximum { $0.createdAt }`.
     public func `where`(_ condition: (Columns<Member>) throws -> Condition) rethrows -> MemberPart<Member> {
         MemberPart(path: path, members: try members(condition))
     }
 
-    /// All members, for their totals: `forum.posts.all.max { $0.createdAt }`.
+    /// All members, for their totals: `forum.posts.all.maximum { $0.createdAt }`.
     public var all: MemberPart<Member> {
         MemberPart(path: path, members: MemberCondition(any: ConditionPath(path.scope, path.keys)))
     }

@@ -245,7 +245,7 @@ extension ConditionResolver {
             """
             The condition on \(label) may leave several members, so that there is no one value: compare the columns of a \
             unique key with ==\(known.isEmpty ? "" : ", such as \(known.joined(separator: " or "))"), or take the \
-            smallest or greatest value, by min or max
+            smallest or greatest value, by minimum or maximum
             """,
             entity: relationship.source.description, key: relationship.name)
     }

@@ -9,7 +9,7 @@ extension ConditionResolver {
     }
 
     /// A column of a request as it is selected.
-    mutating func selected(_ column: AttributeRequest.Column, isCompared: Bool) throws -> ValueTerm {
+    mutating func selected(_ column: SelectedColumn, isCompared: Bool) throws -> ValueTerm {
         switch column {
         case .path(let path): return try selected(path.keys, isCompared: isCompared)
         case .value(let expression, let number):

@@ -10,28 +10,12 @@ import KindredSchema
 public struct AttributeRequest: Sendable {
     let context: DatabaseContext
     private(set) var query: SelectQuery
-    let columns: [Column]
+    let columns: [SelectedColumn]
     private var isDistinct = false
-
-    /// A value of each row.
-    enum Column: Sendable {
-        /// An attribute at a key path.
-        case path(String)
-        /// A calculation, by its number.
-        case value(ConditionExpression, Int)
-
-        /// The key path; a calculation has none.
-        var keyPath: String {
-            switch self {
-            case .path(let path): path
-            case .value(_, let number): "the value \(number)"
-            }
-        }
-    }
 
     var keyPaths: [String] { columns.map(\.keyPath) }
 
-    init(context: DatabaseContext, query: SelectQuery, columns: [Column]) throws {
+    init(context: DatabaseContext, query: SelectQuery, columns: [SelectedColumn]) throws {
         self.context = context
         self.query = query
         self.columns = columns
