@@ -1,3 +1,5 @@
+import KindredPostgres
+
 /// A value that a request selects from each row.
 enum SelectedColumn: Sendable {
     /// An attribute at a key path.
