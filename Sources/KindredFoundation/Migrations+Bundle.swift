@@ -8,7 +8,9 @@ extension Migrations {
     /// The bundle is a folder beside the program. Files that are in the program itself need none: the plugin
     /// `KindredMigrationsPlugin` writes them into it, as `Migrations.embedded`. Files are read when they are needed.
     ///
-    /// - Parameter folder: the folder's name in the bundle.
+    /// - Parameters:
+    ///   - bundle: the target's, `.module`.
+    ///   - folder: the folder's name in the bundle.
     public init(bundle: Bundle, folder: String = "Migrations") {
         self.init(folder: "\(bundle.resourcePath ?? bundle.bundlePath)/\(folder)")
     }

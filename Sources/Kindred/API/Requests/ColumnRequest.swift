@@ -63,10 +63,8 @@ extension FetchRequest where Object: TypedObject {
     /// }
     /// ```
     ///
-    /// One query. Throws `KindredError` `.unknownKey` for a property that is no column, and as conditions of these values do,
-    /// before anything is sent.
-    ///
-    /// - Parameter isDistinct: whether equal rows are returned once.
+    /// With `isDistinct` equal rows are returned once. One query. Throws `KindredError` `.unknownKey` for a property that is no
+    /// column, and as conditions of these values do, before anything is sent.
     public func values<each Value: PostgresDecodable & Sendable>(
         isDistinct: Bool = false, fileID: String = #fileID, line: Int = #line,
         _ columns: (Columns<Object>) throws -> (repeat ColumnExpression<each Value>)
