@@ -35,7 +35,8 @@ final class SlowStatementPlans: Sendable {
             return !state.isAtWork
         }
         guard isFirst else { return }
-        Task {
+        // Detached: it has no part in the transaction and the limits of the task whose statement was slow.
+        Task.detached { [self] in
             while let sql = next() { await Self.$isPlanning.withValue(true) { await log(sql, plan) } }
         }
     }

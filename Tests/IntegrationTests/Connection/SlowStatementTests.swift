@@ -93,6 +93,20 @@ struct SlowStatementTests {
         }
     }
 
+    @Test func aPlanHasNoPartInTheProgramsTransaction() async throws {
+        try await withClient { client, entries in
+            let observation = client.logSlowStatements(longerThan: .zero, withPlans: true, logger: entries.logger)
+            try await client.withTransaction { _ in
+                let before = try await client.query("SHOW statement_timeout").first?.decode(0, as: String.self)
+                try await client.query("SELECT text FROM note WHERE id = \(7)")
+                #expect(try await entries.wait(for: "The plan").count >= 1)
+                let after = try await client.query("SHOW statement_timeout").first?.decode(0, as: String.self)
+                #expect(before != nil && after == before)
+            }
+            observation.cancel()
+        }
+    }
+
     @Test func eachTextIsPlannedOnceWithoutItsValues() async throws {
         try await withClient { client, entries in
             let observation = client.logSlowStatements(longerThan: .zero, withPlans: true, logger: entries.logger)
